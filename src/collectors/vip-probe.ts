@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls, getCACertificates, type TLSSocket } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
-import { chainOf, isRoot } from '../lib/chain.ts';
+import { chainOf, isRoot, lifeOf } from '../lib/chain.ts';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { partOf } from '../lib/pem.ts';
@@ -155,7 +155,7 @@ function intermediatesOf(leaf: X509Certificate): readonly X509Certificate[] {
   const presented: X509Certificate[] = [];
   for (let next = leaf.issuerCertificate; next; next = next.issuerCertificate) presented.push(next);
   const path = chainOf(leaf, presented, Date.now()).filter((each) => !isRoot(each));
-  const anchor = path.findIndex((each) => each.validToDate < leaf.validToDate && isAnchoredLonger(each));
+  const anchor = path.findIndex((each) => lifeOf(each).endsAtMs < lifeOf(leaf).endsAtMs && isAnchoredLonger(each));
   return anchor === -1 ? path : path.slice(0, anchor);
 }
 
@@ -164,10 +164,10 @@ function intermediatesOf(leaf: X509Certificate): readonly X509Certificate[] {
  * certificate with the same key that ends later. Reads the files of the system, so ask only for
  * what ends early.
  */
-function isAnchoredLonger({ publicKey, validToDate }: X509Certificate): boolean {
-  const key = publicKey.export({ type: 'spki', format: 'der' });
+function isAnchoredLonger(certificate: X509Certificate): boolean {
+  const key = certificate.publicKey.export({ type: 'spki', format: 'der' });
   return [...getCACertificates('default'), ...getCACertificates('system')].some((pem) => {
     const bytes = Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ''), 'base64');
-    return bytes.includes(key) && new X509Certificate(bytes).validToDate > validToDate;
+    return bytes.includes(key) && lifeOf(new X509Certificate(bytes)).endsAtMs > lifeOf(certificate).endsAtMs;
   });
 }

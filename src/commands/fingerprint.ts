@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { isOldTls, messageOf, oldTlsRemedy } from '../appliance/errors.ts';
 import { dayOf } from '../lib/time.ts';
+import { lifeOf } from '../lib/chain.ts';
 import { lookupBy, maxNameMs, NameError, nameRemedy, Names } from '../lib/names.ts';
 import { partOf, shownNameOf } from '../lib/pem.ts';
 import { oneLine } from '../lib/text.ts';
@@ -117,8 +118,7 @@ export async function readShownCertificate(parts: ShownParts): Promise<ShownCert
     fingerprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
     subject,
     issuer: isOwnIssuer ? subject : (partOf(certificate.issuer, 'CN') ?? partOf(certificate.issuer, 'O') ?? 'nobody'),
-    startsAtMs: certificate.validFromDate.getTime(),
-    endsAtMs: certificate.validToDate.getTime(),
+    ...lifeOf(certificate),
   };
 }
 

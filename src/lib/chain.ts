@@ -57,8 +57,8 @@ export function isAnchored(certificate: X509Certificate, nowMs: number): boolean
 
 /** Returns a larger number for what a client takes first: what is valid, and then what ends last. */
 function rankOf(certificate: X509Certificate, nowMs: number): number {
-  const endsMs = certificate.validToDate.getTime();
-  return isValidAt(certificate, nowMs) ? endsMs : endsMs - Number.MAX_SAFE_INTEGER;
+  const { endsAtMs } = lifeOf(certificate);
+  return isValidAt(certificate, nowMs) ? endsAtMs : endsAtMs - Number.MAX_SAFE_INTEGER;
 }
 
 /** Compares names and key identifiers. */
@@ -82,8 +82,20 @@ function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boole
 }
 
 /** Returns true for a certificate whose dates include a moment. */
-export function isValidAt({ validFromDate, validToDate }: X509Certificate, nowMs: number): boolean {
-  return validFromDate.getTime() <= nowMs && nowMs < validToDate.getTime();
+export function isValidAt(certificate: X509Certificate, nowMs: number): boolean {
+  const { startsAtMs, endsAtMs } = lifeOf(certificate);
+  return startsAtMs <= nowMs && nowMs < endsAtMs;
+}
+
+/**
+ * Returns when a certificate begins and ends, in Unix milliseconds; NaN for a date that cannot be
+ * read. Then `validToDate` of Node.js is any day (seen with 24.21.0), and the text says so.
+ */
+export function lifeOf({ validFrom, validTo }: Pick<X509Certificate, 'validFrom' | 'validTo'>): {
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+} {
+  return { startsAtMs: Date.parse(validFrom), endsAtMs: Date.parse(validTo) };
 }
 
 /** Returns the name of the authority that issued a certificate; '' if it has neither of the two. */

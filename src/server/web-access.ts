@@ -1,21 +1,16 @@
+import { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createSecureContext, Server as TlsServer } from 'node:tls';
 import basicAuth from '@fastify/basic-auth';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { guardHandshakes } from '../lib/handshakes.ts';
+import { lifeOf } from '../lib/chain.ts';
 import { RestartNeededError } from '../lib/listen.ts';
 import type { Prepared } from '../lib/prepared.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type BcryptThread, createBcryptThread, createPasswordCheck } from './password-check.ts';
-import {
-  certificateLife,
-  clientProblem,
-  requiresReauthentication,
-  tlsOptions,
-  webChangeProblem,
-  type WebPolicy,
-} from './web-policy.ts';
+import { clientProblem, requiresReauthentication, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
 import { networkOf, type RawResponse } from './connections.ts';
 import { createGuardedApp, maxHeaderSize } from './create-app.ts';
 import { hasSeveralHosts } from './request-line.ts';
@@ -121,7 +116,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
  */
 function warnIfInvalid({ tls }: WebPolicy, log: Logger): void {
   if (!tls) return;
-  const { startsAtMs, endsAtMs } = certificateLife(tls);
+  const { startsAtMs, endsAtMs } = lifeOf(new X509Certificate(tls.cert));
   const nowMs = Date.now();
   const rest = 'clients that check it do not connect';
   if (endsAtMs <= nowMs)

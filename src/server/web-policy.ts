@@ -1,4 +1,4 @@
-import { constants, X509Certificate } from 'node:crypto';
+import { constants, type X509Certificate } from 'node:crypto';
 import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Secret } from '../lib/secret.ts';
@@ -69,15 +69,6 @@ function requiresLogin({ tls, users }: WebPolicy): boolean {
  */
 export function requiresReauthentication(before: WebPolicy, after: WebPolicy): boolean {
   return !isDeepStrictEqual(rulesOf(before), rulesOf(after));
-}
-
-/** Returns when the server certificate begins and ends, in Unix milliseconds. */
-export function certificateLife({ cert }: Pick<WebTls, 'cert'>): {
-  readonly startsAtMs: number;
-  readonly endsAtMs: number;
-} {
-  const { validFromDate, validToDate } = new X509Certificate(cert);
-  return { startsAtMs: validFromDate.getTime(), endsAtMs: validToDate.getTime() };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, toError } from '../../lib/check.ts';
+import { lifeOf } from '../../lib/chain.ts';
 import { FileKindError, readShort } from '../../lib/disk.ts';
 import { type FileAccess, hungFile } from '../../lib/file-access.ts';
 import { certificatesIn, namesLost, namesOf } from '../../lib/pem.ts';
@@ -55,10 +56,11 @@ export async function newestFor(
 
 /** Returns true for a certificate that is valid now, ends later, and covers all names. */
 function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: number): boolean {
+  const [{ startsAtMs, endsAtMs }, before] = [lifeOf(certificate), lifeOf(old)];
   return (
-    certificate.validFromDate.getTime() <= nowMs &&
-    certificate.validToDate.getTime() > Math.max(nowMs, old.validToDate.getTime()) &&
-    certificate.validFromDate > old.validFromDate &&
+    startsAtMs <= nowMs &&
+    endsAtMs > Math.max(nowMs, before.endsAtMs) &&
+    startsAtMs > before.startsAtMs &&
     // Every certificate covers one without a name.
     namesOf(old).length > 0 &&
     namesLost(old, certificate).length === 0
@@ -66,7 +68,7 @@ function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: num
 }
 
 function endsLater({ certificate: one }: CertificateFile, { certificate: other }: CertificateFile): boolean {
-  return one.validToDate > other.validToDate;
+  return lifeOf(one).endsAtMs > lifeOf(other).endsAtMs;
 }
 
 const maxShown = 5;

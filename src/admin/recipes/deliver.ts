@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { namesOf } from '../../lib/pem.ts';
 import { globMatcher } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
+import { lifeOf } from '../../lib/chain.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { newestFor, type RenewedFolder } from './certificates-folder.ts';
 import { type FarmDelivery, planDelivery } from './delivery.ts';
@@ -130,6 +131,6 @@ function stepsOf(context: RecipeContext, renewed: Renewed, { farm, steps }: Farm
   return [...steps, look];
 }
 
-function endOf({ validToDate }: X509Certificate): string {
-  return dayOf(validToDate.getTime());
+function endOf(certificate: X509Certificate): string {
+  return dayOf(lifeOf(certificate).endsAtMs);
 }

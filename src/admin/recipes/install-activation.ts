@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { certificatesIn, namesOf } from '../../lib/pem.ts';
 import { dayOf } from '../../lib/time.ts';
+import { lifeOf } from '../../lib/chain.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { type ApplianceEdition, readEdition } from './edition.ts';
@@ -33,17 +34,17 @@ export const installActivation: Recipe = {
     const before = await readPresent(context);
     const hostname = await readHostname(context, edition);
     const names = namesOf(certificate);
-    const { validFromDate, validToDate } = certificate;
+    const { startsAtMs, endsAtMs } = lifeOf(certificate);
     return {
       facts: [
-        `The file is for ${names.join(', ') || 'no host name'}, from ${dayOf(validFromDate.getTime())} to ${dayOf(validToDate.getTime())}.`,
+        `The file is for ${names.join(', ') || 'no host name'}, from ${dayOf(startsAtMs)} to ${dayOf(endsAtMs)}.`,
         edition === 'deactivated'
           ? `${calls.appliance} is deactivated: it answers 402.`
           : `${calls.appliance} is not deactivated; edition ${edition}.`,
         ...(names.length === 0 || hostname === undefined || names.includes(hostname)
           ? []
           : [`Mind: it is not for ${hostname}, the host name of ${calls.appliance}.`]),
-        ...(before !== undefined && endsEarlier((validToDate.getTime() - now()) / dayMs, before)
+        ...(before !== undefined && endsEarlier((endsAtMs - now()) / dayMs, before)
           ? [`Mind: it ends before the present one, which lasts ${before.days} days more.`]
           : []),
         'The appliance refuses a file that is not for it, and then keeps the one it has.',

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { ReplyOf } from '../../appliance/client.ts';
 import { commonNameOf, namesLost, namesOf, shownNameOf } from '../../lib/pem.ts';
 import { dayOf } from '../../lib/time.ts';
+import { lifeOf } from '../../lib/chain.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { harmlessFarm } from './farm.ts';
 import type { RecipeContext } from './recipe.ts';
@@ -178,10 +179,11 @@ function refuseWorse(
   }: { readonly old: X509Certificate; readonly renewed: Renewed; readonly fewerNames: boolean },
 ): void {
   const { certificate } = renewed;
-  if (certificate.validFromDate < old.validFromDate)
+  const [{ startsAtMs }, before] = [lifeOf(certificate), lifeOf(old)];
+  if (startsAtMs < before.startsAtMs)
     throw refusal(
       `The certificate is older than ${file}, which ${farmname} has`,
-      `It is valid from ${dayOf(certificate.validFromDate.getTime())}, ${file} from ${dayOf(old.validFromDate.getTime())}. Give the renewed files.`,
+      `It is valid from ${dayOf(startsAtMs)}, ${file} from ${dayOf(before.startsAtMs)}. Give the renewed files.`,
     );
   const lost = namesLost(old, certificate);
   if (lost.length > 0 && !fewerNames)

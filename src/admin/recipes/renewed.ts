@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chainOf, isAnchored, issuerNameOf, isValidAt } from '../../lib/chain.ts';
+import { chainOf, isAnchored, issuerNameOf, isValidAt, lifeOf } from '../../lib/chain.ts';
 import { certificateParts, namesOf, privateKeyIn, shownNameOf } from '../../lib/pem.ts';
 import { dayOf } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
@@ -63,14 +63,10 @@ export function renewedFrom(cert: PemText, key: PemText, { nowMs, mayLack = fals
 
 /** Throws an AdminError unless a certificate is valid now. */
 export function refuseOutOfDate(certificate: X509Certificate, nowMs: number): void {
-  const { validFromDate, validToDate } = certificate;
-  if (validToDate.getTime() <= nowMs)
-    throw unusable(`It expired on ${dayOf(validToDate.getTime())}.`, 'Give the new one.');
-  if (validFromDate.getTime() > nowMs)
-    throw unusable(
-      `It is valid from ${dayOf(validFromDate.getTime())} only.`,
-      'Wait, or check the clock of this machine.',
-    );
+  const { startsAtMs, endsAtMs } = lifeOf(certificate);
+  if (endsAtMs <= nowMs) throw unusable(`It expired on ${dayOf(endsAtMs)}.`, 'Give the new one.');
+  if (startsAtMs > nowMs)
+    throw unusable(`It is valid from ${dayOf(startsAtMs)} only.`, 'Wait, or check the clock of this machine.');
   if (!isValidAt(certificate, nowMs)) throw unusable('Its dates cannot be read.', 'Let its authority issue it again.');
 }
 
@@ -100,7 +96,7 @@ function chainFrom(leaf: X509Certificate, { all, path, nowMs, mayLack }: ChainPa
   const name = issuerNameOf(last) || 'an authority without a name';
   throw unfit(
     outdated
-      ? `The intermediate certificate ${shownNameOf(outdated) ?? 'without a name'} in ${path} is valid from ${dayOf(outdated.validFromDate.getTime())} to ${dayOf(outdated.validToDate.getTime())} only, so clients would refuse the chain.`
+      ? `The intermediate certificate ${shownNameOf(outdated) ?? 'without a name'} in ${path} is valid from ${dayOf(lifeOf(outdated).startsAtMs)} to ${dayOf(lifeOf(outdated).endsAtMs)} only, so clients would refuse the chain.`
       : `${path} lacks the certificate of ${name}, which issued ${issuers.length > 0 ? 'the last one in it' : 'the certificate'}, and no root of this machine is its issuer: clients would refuse it.`,
     'Give the full chain (fullchain.pem). An authority of your own belongs into the store of this machine. To deliver it nevertheless: deliver --incomplete-chain, or replace-certificate incomplete_chain=true.',
   );

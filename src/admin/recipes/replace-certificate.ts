@@ -1,5 +1,6 @@
 import { dateToSeconds } from '../../appliance/text-date.ts';
 import { dayOf } from '../../lib/time.ts';
+import { lifeOf } from '../../lib/chain.ts';
 import { planReplacement } from './delivery.ts';
 import { placeOf } from './farm.ts';
 import type { Recipe } from './recipe.ts';
@@ -19,16 +20,16 @@ export const replaceCertificate: Recipe = {
     const { delivery, listed } = await planReplacement(context, renewed, { farmname, wanted });
     const { farm, replaces, steps } = delivery;
     const { names, certificate } = renewed;
-    const { validFromDate, validToDate } = certificate;
+    const { startsAtMs, endsAtMs } = lifeOf(certificate);
     const { CN: oldName, expiration: oldEnd } = listed ?? {};
     const oldEndSeconds = dateToSeconds(oldEnd ?? '');
     const isGood = !oldName || names.includes(oldName) || certificate.checkHost(oldName) !== undefined;
     return {
       facts: [
-        `The file is for ${names.join(', ')}, from ${dayOf(validFromDate.getTime())} to ${dayOf(validToDate.getTime())}; key and certificate match.`,
+        `The file is for ${names.join(', ')}, from ${dayOf(startsAtMs)} to ${dayOf(endsAtMs)}; key and certificate match.`,
         `${farmname}${placeOf(farm)} is ${farm.state} and shows ${replaces} (${oldName ?? '-'}, until ${oldEnd ?? '-'}), which stays in the store.`,
-        ...(oldEndSeconds !== undefined && validToDate.getTime() < oldEndSeconds * 1_000
-          ? [`Mind: the new certificate ends on ${dayOf(validToDate.getTime())}, before the old one.`]
+        ...(oldEndSeconds !== undefined && endsAtMs < oldEndSeconds * 1_000
+          ? [`Mind: the new certificate ends on ${dayOf(endsAtMs)}, before the old one.`]
           : []),
         ...(isGood ? [] : [`Mind: the new certificate is not good for ${oldName}, the name of the old one.`]),
       ],

@@ -1,16 +1,17 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { tryFile } from '../../admin/journal/database.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
-import { certificateLife } from '../../server/web-policy.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
 import { findRepeats } from '../../lib/same.ts';
 import { plural, listed } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
+import { lifeOf } from '../../lib/chain.ts';
 import type { ApplianceCheck } from './probe.ts';
 
 /** A line about the configuration as a whole. */
@@ -134,7 +135,7 @@ export function webNotes({ tls, users }: WebSettings): readonly Note[] {
 
 /** `clients` is a clause about clients that refuse a certificate which is not valid now. */
 function certificateNote(cert: string, clients: string): Note {
-  const { startsAtMs, endsAtMs } = certificateLife({ cert });
+  const { startsAtMs, endsAtMs } = lifeOf(new X509Certificate(cert));
   const nowMs = Date.now();
   const refused = `clients that check it, as ${clients}, refuse to connect`;
   if (endsAtMs <= nowMs)

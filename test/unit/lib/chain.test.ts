@@ -1,7 +1,7 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createCertificate } from '../../../simulator/certificate.ts';
-import { chainOf } from '../../../src/lib/chain.ts';
+import { chainOf, lifeOf } from '../../../src/lib/chain.ts';
 import { dayMs } from '../../support/issue.ts';
 
 it('a chain among two hundred certificates of one name and one key costs few checks of signatures', () => {
@@ -21,4 +21,14 @@ it('a chain among two hundred certificates of one name and one key costs few che
 
   expect(chainOf(leaf, others, Date.now())).toHaveLength(8);
   expect(verify.mock.calls.length).toBeLessThan(30);
+});
+
+it('a date of a certificate that cannot be read is not a number, and not any other day', () => {
+  const notAfter = new Date('2027-02-03T04:05:06Z');
+  const { cert } = createCertificate({ subject: { CN: 'odd' }, notBefore: new Date(0), notAfter });
+  const bytes = Buffer.from(new X509Certificate(cert).raw);
+  bytes.write('27zz', bytes.indexOf('270203040506Z'));
+
+  expect(lifeOf(new X509Certificate(cert))).toEqual({ startsAtMs: 0, endsAtMs: notAfter.getTime() });
+  expect(lifeOf(new X509Certificate(bytes))).toEqual({ startsAtMs: 0, endsAtMs: Number.NaN });
 });
