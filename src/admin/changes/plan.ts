@@ -138,8 +138,13 @@ function digestedOf(
     url,
     content && [content.type, createHmac('sha256', salt).update(content.bytes).digest('hex')],
     findings.map(({ guard, severity }) => [guard, severity]),
-    current,
+    JSON.stringify(current, numberAsText),
   ];
+}
+
+/** Makes a reply that a guard has read, with its numbers, equal to one as the appliance wrote it. */
+function numberAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? String(value) : value;
 }
 
 /** Makes the gateway's problem of what ends a plan. */

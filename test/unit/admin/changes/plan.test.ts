@@ -27,7 +27,7 @@ interface Differences {
   readonly salt?: string;
   readonly force?: boolean;
   /** The present state of the object. */
-  readonly object?: string;
+  readonly object?: string | number;
   readonly recipe?: Recipe;
   readonly onDryRun?: () => void;
 }
@@ -60,6 +60,10 @@ it.each<readonly [string, Differences]>([
 
   expect((await planOf()).digest).toBe(digest);
   expect((await planOf(other)).digest).not.toBe(digest);
+});
+
+it('the digest of a plan is the same for a number and its text: a reply that the guards have read has numbers', async () => {
+  expect((await planOf({ object: '8083' })).digest).toBe((await planOf({ object: 8083 })).digest);
 });
 
 it('the digest of a plan differs also for what is left out of a large object', async () => {
