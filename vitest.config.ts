@@ -5,13 +5,16 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 const long = [
   'test/fuzz/**/*.test.ts',
   'test/docs/{commands,named-commands,runbooks-even,runbooks-odd}.test.ts',
-  'test/e2e/{alerting-scenes,changes-kill,console,dashboard-queries,distribution,fleet-cut,icinga,incidents,log-output,package,permissions,repair-loop,rule-costs,silent-name-server,soak,stack,status-page,zabbix}.test.ts',
+  'test/e2e/{alerting-scenes,changes-kill,console,dashboard-queries,distribution,icinga,log-output,package,permissions,repair-loop,rule-costs,silent-name-server,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-cases,alert-gaps,descriptors,politeness,request-flood,send-page,twins}.test.ts',
   'test/integration/reload/storm.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/journal/{disk,kill,synced}.test.ts',
   'test/unit/scheduler/large-appliance.test.ts',
 ];
+
+/** Incidents as long as real ones, and a fleet that is cut off: `npm run test:incidents` runs them. */
+const incidents = ['test/e2e/{fleet-cut,incidents}.test.ts'];
 
 /** Seconds that a person or an alert waits, and the usual ports: nothing else runs beside these. */
 const alone = ['test/e2e/{alerting,hung-file,shutdown,start}.test.ts'];
@@ -42,7 +45,7 @@ export default defineConfig({
       // They wait for other processes most of the time: the two together use all cores.
       project('e2e', {
         include: ['test/e2e/**/*.test.ts'],
-        exclude: [...long, ...alone],
+        exclude: [...long, ...incidents, ...alone],
         maxWorkers: 4,
         sequence: { groupOrder: 1 },
       }),
@@ -54,6 +57,7 @@ export default defineConfig({
       },
       // Prometheus of other versions: `npm run test:versions`.
       { extends: true, test: { name: 'versions', include: ['test/versions/**/*.test.ts'] } },
+      { extends: true, test: { name: 'incidents', include: incidents, sequence: { groupOrder: 5 } } },
       // Many wait for alerts for minutes: one worker more than two cores.
       { extends: true, test: { name: 'long', include: long, maxWorkers: 3, sequence: { groupOrder: 4 } } },
     ],
