@@ -69,7 +69,7 @@ function stop(): void {
 
 /** Ends the process, also while a file or a name server hangs. */
 function end(code: number): never {
-  // What the permissions of Node.js refused stays listed until it is collected as garbage.
+  // A refusal by the permissions of Node.js stays listed until it is collected as garbage.
   if (isWaiting() && process.permission) collectGarbage();
   if (isWaiting()) endAtOnce(code);
   process.exit(code);

@@ -10,7 +10,7 @@ export interface Flag {
   readonly about?: string;
   /** The beginning of that line, if it is not the flag alone. */
   readonly label?: string;
-  /** What shells complete the value with: the only words that it can be, or the name of a file. */
+  /** The values that shells complete: the only words that it can be, or the name of a file. */
   readonly values?: readonly string[] | 'files';
   /** Returns what the value must be; undefined for a right one. */
   readonly refuse?: (value: string) => string | undefined;

@@ -7,7 +7,7 @@ import type { Machine } from './machine.ts';
 
 /** A way in which the program is installed. */
 interface Installation {
-  /** What is typed before the words of a command. */
+  /** The program, as it is typed before the words of a command. */
   readonly program: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -18,7 +18,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** What a text leaves open, by the word before it or by its name. */
+/** The values that a text leaves open, by the word before them or by their name. */
 const values: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['HOST', 'HOST:PORT', 'HOST[:PORT]', 'HOST:444', '192.0.2.10', 'lb-rome.example.org:8444', '$vip:$vport'].map(

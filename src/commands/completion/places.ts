@@ -13,7 +13,7 @@ import { allFlags } from '../flags.ts';
 import type { Flag } from '../flag.ts';
 import { checks } from '../plugin/plugin.ts';
 
-/** What completes a word: one of some words, or the name of a file. */
+/** The completion of a word: one of some words, or the name of a file. */
 export type Offer = readonly string[] | 'files';
 
 /** A place in the command line, by the words before it that are not flags. */
