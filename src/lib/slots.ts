@@ -13,13 +13,16 @@ export function createSlots(count: number): InSlot {
       return;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const left = (): void => reject(signal.reason);
+    // At once, so that no slot is given to it any more.
+    const left = (): void => {
+      waiting.delete(resolve);
+      reject(signal.reason);
+    };
     waiting.add(resolve);
     signal.addEventListener('abort', left, { once: true });
     try {
       await promise;
     } finally {
-      waiting.delete(resolve);
       signal.removeEventListener('abort', left);
     }
   }

@@ -62,3 +62,25 @@ it('a slot is not given to work whose signal aborted while it waited', async () 
   expect(await Promise.all([first, last])).toEqual(['a', 'c']);
   expect(begun).toEqual(['a', 'c']);
 });
+
+it.each([0, 1, 2, 3, 4, 5, 6])(
+  'no slot is lost when work ends %d steps before the next in line leaves',
+  async (steps) => {
+    const begun: string[] = [];
+    const inSlot = createSlots(1);
+    const { work } = givenWork(begun);
+    const leaving = new AbortController();
+    const end = Promise.withResolvers<void>();
+    const first = inSlot(never, () => end.promise);
+    const left = inSlot(leaving.signal, () => Promise.resolve()).catch(() => undefined);
+    void inSlot(never, work('last'));
+
+    end.resolve();
+    for (let step = 0; step < steps; step += 1) await Promise.resolve();
+    leaving.abort(new Error('left'));
+    await Promise.all([first, left]);
+    await nextTurn();
+
+    expect(begun).toEqual(['last']);
+  },
+);
