@@ -19,11 +19,11 @@ const oldListsWithinMs = 900_000;
 
 /** Knows which farms need not be read to know the states of their backends: their word says them. */
 export class KnownFarms {
-  readonly #known: Pick<ApplianceState, 'reading' | 'age'>;
+  readonly #state: Pick<ApplianceState, 'reading' | 'age'>;
   #byName: { readonly list: FarmList; readonly farms: ReadonlyMap<string, Farm> } | undefined;
 
   constructor(state: Pick<ApplianceState, 'reading' | 'age'>) {
-    this.#known = state;
+    this.#state = state;
   }
 
   /**
@@ -33,10 +33,10 @@ export class KnownFarms {
   isKnown({ collector, farm }: Origin): boolean {
     if (farm === undefined) return false;
     if (collector !== backends.name) return true;
-    const read = this.#known.reading(backends, farm)?.data;
+    const read = this.#state.reading(backends, farm)?.data;
     const fact = this.#farm(farm);
     return (
-      read !== undefined && fact !== undefined && saysAllUp(fact, read, this.#known.reading(farmConfig, farm)?.data)
+      read !== undefined && fact !== undefined && saysAllUp(fact, read, this.#state.reading(farmConfig, farm)?.data)
     );
   }
 
@@ -66,12 +66,12 @@ export class KnownFarms {
   }
 
   #isOld({ name }: Farm): boolean {
-    const { takenAtMs = this.#known.age() } = this.#known.reading(backends, name) ?? {};
-    return this.#known.age() - takenAtMs > oldListMs;
+    const { takenAtMs = this.#state.age() } = this.#state.reading(backends, name) ?? {};
+    return this.#state.age() - takenAtMs > oldListMs;
   }
 
   #farm(name: string): Farm | undefined {
-    const list = this.#known.reading(farms)?.data;
+    const list = this.#state.reading(farms)?.data;
     if (!list) return undefined;
     if (this.#byName?.list !== list)
       this.#byName = { list, farms: new Map(list.farms.map((farm) => [farm.name, farm])) };

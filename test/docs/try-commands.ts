@@ -68,7 +68,7 @@ const incomplete = [
   'init',
 ];
 
-/** What is not done, though the call is right: exit code 1. */
+/** Commands that may end with 1 although they are right: the simulated object decides. */
 const unfinished = /^(?:admin lb-\w+ (?:install-activation|send-logs)|check|deliver|plugin)/;
 
 /**

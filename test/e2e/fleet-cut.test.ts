@@ -11,7 +11,7 @@ const missing = !(isThere('prometheus') && isThere('prometheus-alertmanager'));
 const sites = ['athens', 'madrid', 'cork', 'delft', 'evora'];
 const pairsPerSite = 50;
 const minuteMs = 60_000;
-/** What these alerts need, as often as the rules need it: a small machine polls 500 appliances, and simulates them. */
+/** The collectors that these alerts need, as often as the rules need them: one machine simulates 500 appliances. */
 const collectors = {
   ...Object.fromEntries([...collectorDefaults.keys()].map((name) => [name, { enabled: false }])),
   farms: { schedule: '0 * * * * *' },

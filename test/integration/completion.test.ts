@@ -29,7 +29,7 @@ const shellWords: Readonly<Record<(typeof shells)[number], ShellWords>> = {
   },
 };
 
-/** What is typed, with a tab at its end, and what the command then gets. */
+/** A typed line with a tab at its end, and the words that the command then gets. */
 const completed = [
   ['fing', 'fingerprint'],
   ['admin chang', 'admin changes'],

@@ -44,7 +44,7 @@ export async function makeCleanRoot(folder: string) {
   const entering = (user: string): readonly string[] => [...enter, `--userspec=${user}:`, folder];
   return {
     folder,
-    /** What is typed before a command to run it in there. */
+    /** The words before a command that run it in there. */
     entering,
     /** Runs a program in it to its end, as root or as another user. */
     run(program: string, words: readonly string[], user = 'root') {

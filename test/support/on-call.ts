@@ -13,7 +13,7 @@ export interface Message {
   readonly kind: 'call' | 'end' | 'mail';
   /** The alert and its object, as `ZlbFarmDown lb-paris www`; of a mail its subject. */
   readonly about: string;
-  /** What the phone shows, or the text of a mail. */
+  /** The text on the phone, or of a mail. */
   readonly text: string;
 }
 
