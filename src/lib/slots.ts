@@ -3,46 +3,83 @@ export type InSlot = <Result>(signal: AbortSignal, work: () => Promise<Result>) 
 
 /** Creates a number of slots, which are given in the order of the requests. */
 export function createSlots(count: number): InSlot {
-  let free = count;
-  const waiting = new Set<() => void>();
-
-  async function take(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (free > 0) {
-      free -= 1;
-      return;
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // At once, so that no slot is given to it any more.
-    const left = (): void => {
-      waiting.delete(resolve);
-      reject(signal.reason);
-    };
-    waiting.add(resolve);
-    signal.addEventListener('abort', left, { once: true });
-    try {
-      await promise;
-    } finally {
-      signal.removeEventListener('abort', left);
-    }
-  }
-
-  function giveBack(): void {
-    const [next] = waiting;
-    if (!next) {
-      free += 1;
-      return;
-    }
-    waiting.delete(next);
-    next();
-  }
-
+  const slots = new Slots({ count: () => count, next: ([first]) => first });
   return async (signal, work) => {
-    await take(signal);
+    await slots.take({ signal });
     try {
       return await work();
     } finally {
-      giveBack();
+      slots.release();
     }
   };
+}
+
+export interface SlotsParts<Caller> {
+  readonly count: () => number;
+  /** Chooses the caller that gets a free slot; undefined if none of them may have it now. */
+  readonly next: (waiting: Iterable<Caller>) => Caller | undefined;
+}
+
+/** Gives slots to callers that wait for one. A slot is never lost, whoever leaves at the same time. */
+export class Slots<Caller extends { readonly signal: AbortSignal }> {
+  readonly #parts: SlotsParts<Caller>;
+  /** In the order of their arrival. */
+  readonly #waiting = new Map<Caller, Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>>();
+  #taken = 0;
+
+  constructor(parts: SlotsParts<Caller>) {
+    this.#parts = parts;
+  }
+
+  get waiting(): readonly Caller[] {
+    return [...this.#waiting.keys()];
+  }
+
+  /** True while a caller waits, or has a slot. */
+  get isBusy(): boolean {
+    return this.#taken > 0 || this.#waiting.size > 0;
+  }
+
+  get hasFree(): boolean {
+    return this.#taken < this.#parts.count();
+  }
+
+  /** Resolves when the caller has a slot; rejects with the reason of its signal. */
+  async take(caller: Caller): Promise<void> {
+    const { signal } = caller;
+    signal.throwIfAborted();
+    const { promise, ...settle } = Promise.withResolvers<void>();
+    const leave = (): void => this.refuse(caller, signal.reason);
+    this.#waiting.set(caller, settle);
+    signal.addEventListener('abort', leave, { once: true });
+    this.assign();
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  release(): void {
+    this.#taken -= 1;
+    this.assign();
+  }
+
+  /** Ends the wait of a caller with an error. */
+  refuse(caller: Caller, error: unknown): void {
+    this.#waiting.get(caller)?.reject(error);
+    this.#waiting.delete(caller);
+    this.assign();
+  }
+
+  /** Gives free slots to callers; also called when `next` may choose another one than before. */
+  assign(): void {
+    while (this.hasFree) {
+      const caller = this.#parts.next(this.#waiting.keys());
+      if (!caller) return;
+      this.#taken += 1;
+      this.#waiting.get(caller)?.resolve();
+      this.#waiting.delete(caller);
+    }
+  }
 }

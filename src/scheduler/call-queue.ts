@@ -1,3 +1,4 @@
+import { Slots } from '../lib/slots.ts';
 import { steadyNow } from '../lib/time.ts';
 
 export type CallQueue = ReturnType<typeof createCallQueue>;
@@ -8,6 +9,11 @@ export type CallQueue = ReturnType<typeof createCallQueue>;
  * which its step has waited.
  */
 export type Urgency = 'at_once' | 'urgent' | 'routine';
+
+interface QueuedCall {
+  readonly signal: AbortSignal;
+  readonly urgency: Urgency;
+}
 
 export interface CallQueueOptions {
   readonly maxConcurrent: number;
@@ -35,22 +41,18 @@ export function createCallQueue({
   routineBusyRatio,
   opensAtMs = { urgent: 0, routine: 0 },
 }: CallQueueOptions) {
-  const waiting = new Set<{ readonly isAtOnce: boolean; readonly enter: () => void }>();
-  let running = 0;
   let opensAt = opensAtMs;
   let timer: NodeJS.Timeout | undefined;
+  const slots = new Slots({ count: () => maxConcurrent, next });
 
-  function admit(): void {
+  /** Chooses the first call that need not wait for the budget. */
+  function next(waiting: Iterable<QueuedCall>): QueuedCall | undefined {
     clearTimeout(timer);
     const waitMs = opensAt.urgent - steadyNow();
-    for (const caller of waiting) {
-      if (running >= maxConcurrent) return;
-      if (waitMs > 0 && !caller.isAtOnce) continue;
-      running += 1;
-      waiting.delete(caller);
-      caller.enter();
-    }
-    if (waiting.size > 0) timer = setTimeout(admit, waitMs);
+    const all = [...waiting];
+    const admitted = all.find(({ urgency }) => waitMs <= 0 || urgency === 'at_once');
+    if (all.length > 0 && !admitted) timer = setTimeout(() => slots.assign(), waitMs);
+    return admitted;
   }
 
   return {
@@ -76,31 +78,12 @@ export function createCallQueue({
      * Runs `call` when all before it have left. Rejects with the signal's reason when it aborts
      * while the call waits.
      */
-    async run<Result>(
-      { signal, urgency }: { readonly signal: AbortSignal; readonly urgency: Urgency },
-      call: () => Promise<Result>,
-    ): Promise<Result> {
-      signal.throwIfAborted();
-      await new Promise<void>((resolve, reject) => {
-        const leave = (): void => {
-          waiting.delete(caller);
-          admit();
-          reject(signal.reason as Error);
-        };
-        const enter = (): void => {
-          signal.removeEventListener('abort', leave);
-          resolve();
-        };
-        signal.addEventListener('abort', leave, { once: true });
-        const caller = { isAtOnce: urgency === 'at_once', enter };
-        waiting.add(caller);
-        admit();
-      });
+    async run<Result>({ signal, urgency }: QueuedCall, call: () => Promise<Result>): Promise<Result> {
+      await slots.take({ signal, urgency });
       try {
         return await call();
       } finally {
-        running -= 1;
-        admit();
+        slots.release();
       }
     },
   };

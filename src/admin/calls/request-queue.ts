@@ -1,8 +1,8 @@
+import { Slots, type SlotsParts } from '../../lib/slots.ts';
 import { plural } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
 
-/** A request for a slot on an appliance. */
 export interface QueueRequest {
   readonly appliance: string;
   readonly kind: 'read' | 'change';
@@ -50,13 +50,7 @@ export interface RequestQueueParts {
    * and loses a place to one that has fewer.
    */
   readonly maxWaiting: number;
-  /** Maximum wait. */
   readonly maxWaitMs: number;
-}
-
-interface QueuedRequest extends QueueRequest {
-  readonly admit: () => void;
-  readonly refuse: (problem: AdminProblem) => void;
 }
 
 /** The holder of a slot, and since when by the steady clock. */
@@ -66,10 +60,8 @@ interface Holder extends QueuedWork {
 
 /** The requests of one kind for one appliance. */
 interface Line {
+  readonly slots: Slots<QueueRequest>;
   readonly running: Set<Holder>;
-  waiting: readonly QueuedRequest[];
-  /** The names of the principals that had a slot, the last one at the end. */
-  readonly served: Set<string>;
 }
 
 export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQueueParts) {
@@ -79,43 +71,37 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
 
   function lineOf({ appliance, kind }: QueueRequest): Line {
     const key = `${kind} ${appliance}`;
-    const line = lines.get(key) ?? { running: new Set<Holder>(), waiting: [], served: new Set<string>() };
+    const count = kind === 'read' ? maxReads : () => 1;
+    const line = lines.get(key) ?? { slots: new Slots({ count, next: byLastSlot() }), running: new Set<Holder>() };
     lines.set(key, line);
     return line;
   }
 
-  function makeRoom(line: Line, { appliance, principal, urgent = false }: QueueRequest): void {
-    const { waiting } = line;
-    const own = waiting.filter((each) => each.principal === principal && (each.urgent ?? false) === urgent).length;
-    if (own < maxWaiting / 2 && (urgent || waiting.length < maxWaiting)) return;
-    const largest = largestShare(waiting);
-    const last = largest.at(-1);
-    // Two principals must not keep all others out.
-    if (!urgent && last && largest.length > own + 1) {
-      last.refuse(busy(`${appliance} has other callers, and ${last.principal} has most requests waiting`));
-      return;
-    }
-    throw busy(
-      `${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}; ${occupantsOf(line)}`,
-    );
-  }
-
   /** Resolves when the request has a slot, to what holds it. */
   async function enter(line: Line, request: QueueRequest): Promise<Holder> {
-    const slots = request.kind === 'read' ? maxReads() : 1;
-    if (line.running.size < slots && line.waiting.length === 0) return take(line, request);
-    makeRoom(line, request);
-    return await wait(line, request, maxWaitMs);
+    const { slots, running } = line;
+    const { appliance, signal, what } = request;
+    const timer = setTimeout(() => {
+      const because = `${appliance} was busy with other requests of the gateway for ${maxWaitMs / 1_000} s`;
+      slots.refuse(request, busy(`${because}; ${occupantsOf(line)}`));
+    }, maxWaitMs);
+    try {
+      signal.throwIfAborted();
+      if (!slots.hasFree) makeRoom(line, request, maxWaiting);
+      await slots.take(request);
+    } catch (error) {
+      throw error instanceof AdminProblem ? error : callerLeft();
+    } finally {
+      clearTimeout(timer);
+    }
+    const holder = { ...what, sinceMs: steadyNow() };
+    running.add(holder);
+    return holder;
   }
 
   async function ended(): Promise<void> {
     // Waiting requests get freed slots.
-    while (underWay.size > 0) await Promise.all(underWay);
-  }
-
-  function leave(line: Line, holder: Holder): void {
-    line.running.delete(holder);
-    nextOf(line)?.admit();
+    while ([...lines.values()].some(({ slots }) => slots.isBusy)) await Promise.all(underWay);
   }
 
   return {
@@ -124,7 +110,6 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
      * for too long.
      */
     async run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result> {
-      if (request.signal.aborted) throw abortReason(request);
       const line = lineOf(request);
       const holder = await enter(line, request);
       const exchanges: Promise<unknown>[] = [];
@@ -133,7 +118,8 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
         .then(() => Promise.allSettled(exchanges))
         .then(() => {
           underWay.delete(ended);
-          leave(line, holder);
+          line.running.delete(holder);
+          line.slots.release();
         });
       underWay.add(ended);
       return await working;
@@ -150,22 +136,31 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   };
 }
 
+/** Refuses a request for which there is no room, or another one instead. */
+function makeRoom(line: Line, { appliance, principal, urgent = false }: QueueRequest, maxWaiting: number): void {
+  const { waiting } = line.slots;
+  const own = waiting.filter((each) => each.principal === principal && (each.urgent ?? false) === urgent).length;
+  if (own < maxWaiting / 2 && (urgent || waiting.length < maxWaiting)) return;
+  const largest = largestShare(waiting);
+  const last = largest.at(-1);
+  // Two principals must not keep all others out.
+  if (!urgent && last && largest.length > own + 1) {
+    const because = `${appliance} has other callers, and ${last.principal} has most requests waiting`;
+    line.slots.refuse(last, busy(because));
+    return;
+  }
+  throw busy(
+    `${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}; ${occupantsOf(line)}`,
+  );
+}
+
 /** Returns the waiting requests of the principal that has most of them, without urgent ones. */
-function largestShare(waiting: readonly QueuedRequest[]): readonly QueuedRequest[] {
+function largestShare(waiting: readonly QueueRequest[]): readonly QueueRequest[] {
   const shares = Map.groupBy(
     waiting.filter(({ urgent }) => !urgent),
     ({ principal }) => principal,
   );
   return [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
-}
-
-/** Gives a slot to a request. */
-function take({ running, served }: Line, { principal, what }: QueueRequest): Holder {
-  served.delete(principal);
-  served.add(principal);
-  const holder = { ...what, sinceMs: steadyNow() };
-  running.add(holder);
-  return holder;
 }
 
 /** Names what holds the slots: `2 reads of farm shop, unanswered for 40 s`. */
@@ -181,56 +176,23 @@ function occupantsOf({ running }: Line): string {
 }
 
 /**
- * Returns an urgent request, or the first change, or the first read of the principal whose last
- * slot is the longest ago.
+ * Returns a function that chooses an urgent request, or the first change, or the first read of the
+ * principal whose last slot is the longest ago.
  */
-function nextOf({ waiting, served }: Line): QueuedRequest | undefined {
-  const order = [...served];
-  const lastOf = ({ principal }: QueuedRequest): number => order.indexOf(principal);
-  const [first] = waiting;
-  if (!first || first.urgent || first.kind === 'change') return first;
-  return waiting.reduce((next, each) => (lastOf(each) < lastOf(next) ? each : next), first);
-}
-
-/** Resolves when a freed slot was assigned to a request. */
-function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<Holder> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      end();
-      const seconds = maxWaitMs / 1_000;
-      const busyWith = `${request.appliance} was busy with other requests of the gateway for ${seconds} s`;
-      reject(busy(`${busyWith}; ${occupantsOf(line)}`));
-    }, maxWaitMs);
-    const takeBack = (): void => {
-      end();
-      reject(abortReason(request));
-    };
-    const mine: QueuedRequest = {
-      ...request,
-      admit() {
-        end();
-        resolve(take(line, request));
-      },
-      refuse(problem) {
-        end();
-        reject(problem);
-      },
-    };
-    function end(): void {
-      clearTimeout(timer);
-      request.signal.removeEventListener('abort', takeBack);
-      line.waiting = line.waiting.filter((each) => each !== mine);
+function byLastSlot(): SlotsParts<QueueRequest>['next'] {
+  /** The principals that had a slot, the last one at the end. */
+  const principals = new Set<string>();
+  return (waiting) => {
+    const order = [...principals];
+    const rankOf = ({ urgent, kind, principal }: QueueRequest): number =>
+      urgent ? -2 : kind === 'change' ? -1 : order.indexOf(principal);
+    const [next] = [...waiting].toSorted((one, other) => rankOf(one) - rankOf(other));
+    if (next) {
+      principals.delete(next.principal);
+      principals.add(next.principal);
     }
-    line.waiting = request.urgent
-      ? [...line.waiting.filter(({ urgent }) => urgent), mine, ...line.waiting.filter(({ urgent }) => !urgent)]
-      : [...line.waiting, mine];
-    request.signal.addEventListener('abort', takeBack, { once: true });
-  });
-}
-
-function abortReason({ signal }: QueueRequest): AdminProblem {
-  const reason: unknown = signal.reason;
-  return reason instanceof AdminProblem ? reason : callerLeft();
+    return next;
+  };
 }
 
 function busy(because: string): AdminProblem {
