@@ -1,7 +1,6 @@
 import type { BuildInfo } from './app/build-info.ts';
 import { type CommandName, commands, type Description, exporter, isCommand } from './commands/commands.ts';
-import type { Command, CommandContext } from './commands/command.ts';
-import { UsageError } from './commands/usage-error.ts';
+import { type Command, type CommandContext, UsageError } from './commands/command.ts';
 import { parseFlags, refuseForeignFlags } from './commands/flags.ts';
 import { spokenAs } from './commands/shell.ts';
 import { closestWord } from './lib/text.ts';

@@ -14,8 +14,8 @@ export interface Activation {
   readonly notAfterSeconds: number | undefined;
 }
 
-const ofActivation = rowsOf((reading: Activation) => [reading], {});
-const ofKnownKind = rowsOf((reading: Activation) => (reading.kind ? [reading] : []), {
+const activationRows = rowsOf((reading: Activation) => [reading], {});
+const knownKindRows = rowsOf((reading: Activation) => (reading.kind ? [reading] : []), {
   kind: ({ kind }) => kind ?? '',
 });
 
@@ -45,24 +45,24 @@ export const activation = defineCollector<Activation>({
     return await readActivation(context, licensed, edition);
   },
   withoutReading: nothingKnown,
-  entity: ofActivation.entity('activation', ({ status }) => status),
+  entity: activationRows.entity('activation', ({ status }) => status),
   families: [
-    ofActivation.stateSet(
+    activationRows.stateSet(
       'zlb_activation_status',
       'Activation of the appliance; not_applicable on Community (a 402 on any call, GET /system/version, GET /system/info).',
       transitionStates.activation,
       ({ status }) => status,
     ),
-    ofKnownKind.info(
+    knownKindRows.info(
       'zlb_activation_info',
       'Kind of the activation certificate (GET /certificates/activation/info, type).',
     ),
-    ofActivation.gauge(
+    activationRows.gauge(
       'zlb_activation_not_before_timestamp_seconds',
       'Unix time at which the activation begins (GET /certificates/activation, Not Before).',
       ({ notBeforeSeconds }) => notBeforeSeconds,
     ),
-    ofActivation.gauge(
+    activationRows.gauge(
       'zlb_activation_not_after_timestamp_seconds',
       'Unix time at which the activation ends; a permanent one goes on working without support (GET /certificates/activation, Not After, else days_to_expire of GET /certificates/activation/info, to the day).',
       ({ notAfterSeconds }) => notAfterSeconds,

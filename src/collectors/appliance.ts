@@ -12,7 +12,6 @@ export interface ApplianceDescription {
   readonly edition: string;
   readonly apiVersion: string;
   readonly kernel: string;
-  /** The labels of the configuration. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +20,7 @@ const products = ['relianoid', 'skudonet', 'zevenet'] as const;
 
 export type Product = (typeof products)[number];
 
-const ofAppliance = rowsOf((reading: ApplianceDescription) => [reading], {
+const applianceRows = rowsOf((reading: ApplianceDescription) => [reading], {
   hostname: ({ hostname }) => hostname,
   product: ({ product = 'unknown' }) => product,
   version: ({ version }) => version,
@@ -47,7 +46,7 @@ export const appliance = defineCollector<ApplianceDescription>({
     configured('version', '', knownOf({ hostname, product, version, edition, api: apiVersion, kernel })),
   ],
   families: [
-    ofAppliance.info(
+    applianceRows.info(
       'zlb_appliance_info',
       'The appliance, with the labels of its configuration (GET /system/info, else GET /system/version).',
       {},

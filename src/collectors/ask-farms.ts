@@ -42,7 +42,7 @@ const recentMs = 40_000;
  */
 const keptMs = 300_000;
 /** The part of an interval for which a run asks, so that what it found is shown soon. */
-const ratioOfInterval = 0.9;
+const maxShareOfInterval = 0.9;
 /** The same for the first run, which finds the farm that hangs, without pauses between calls. */
 const firstRunMs = 45_000;
 /** The time between two calls for farms that are silent, where such a call ends. */
@@ -68,7 +68,7 @@ export async function askEachFarm(
   const startedAtMs = context.age();
   const known = byName(before);
   const isFirst = !before?.farms.some(({ asked }) => asked);
-  const endMs = startedAtMs + (isFirst ? firstRunMs : ratioOfInterval * context.intervalMs);
+  const endMs = startedAtMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
   const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs, callsEnd: doCallsEnd(before?.farms ?? []) };
 
   const next = nextSilent(context, listed, known);
@@ -113,7 +113,6 @@ export async function askSuspects(
   return withAsked(listed, asked, otherwise);
 }
 
-/** Returns the farms of a list by their names. */
 export function byName(list: { readonly farms: readonly ListedFarm[] } | undefined) {
   return new Map(list?.farms.map((farm) => [farm.name, farm]));
 }
@@ -147,7 +146,7 @@ const suspectStates: readonly string[] = ['critical', 'needed_restart'];
 /** Returns how long a call takes that asks no proxy. */
 async function emptyCallMs({ read }: CollectContext): Promise<number> {
   let callMs = 0;
-  await read('readFarmsSummary', {}, { took: (ms) => (callMs = ms) });
+  await read('readFarmsSummary', {}, { onDuration: (ms) => (callMs = ms) });
   return callMs;
 }
 
@@ -241,10 +240,10 @@ async function askState(
   const isOfHungProxy = limitMs === hungTimeoutMs;
   const asked: AskedFarm = { atMs: age(), awaitedAtMs: isOfHungProxy ? age() : was?.asked?.awaitedAtMs };
   let tookMs = 0;
-  const took = (ms: number): void => {
+  const onDuration = (ms: number): void => {
     tookMs = ms;
   };
-  const ask = () => read('readFarmStatus', { farmname: farm.name }, { limitMs, workMs: countedMs, took });
+  const ask = () => read('readFarmStatus', { farmname: farm.name }, { limitMs, workMs: countedMs, onDuration });
   const answeredBefore = was !== undefined && !was.isSilent && was.state !== 'unknown';
   try {
     const { params } = await ask().catch((error: unknown) => {
@@ -261,7 +260,7 @@ async function askState(
     };
     return isSilent ? found : { ...found, ...(await addressOf(context, farm, limitMs)) };
   } catch (error) {
-    if (!(error instanceof ApplianceError) || ofAppliance.includes(error.reason)) throw error;
+    if (!(error instanceof ApplianceError) || applianceFailures.includes(error.reason)) throw error;
     if (error.reason === 'not_found' || error.reason === 'bad_request') return undefined;
     const isUnanswered = error.reason === 'timeout' || error.reason === 'gateway_timeout';
     const isSilent = isUnanswered && hasProxy(farm);
@@ -275,7 +274,7 @@ async function askState(
 }
 
 /** Failures that say nothing of one farm. */
-const ofAppliance: readonly FailureReason[] = ['connect', 'tls', 'cancelled', 'unauthorized', 'unlicensed'];
+const applianceFailures: readonly FailureReason[] = ['connect', 'tls', 'cancelled', 'unauthorized', 'unlicensed'];
 
 /** Returns profile and address of an HTTP farm that was never listed with them. */
 async function addressOf(
@@ -290,7 +289,7 @@ async function addressOf(
     const { listener, vip, vport } = (await read('readFarm', { farmname }, { limitMs })).params;
     return { profile: listener || farm.profile, vip: vip || undefined, vport: vport || undefined };
   } catch (error) {
-    if (!(error instanceof ApplianceError) || ofAppliance.includes(error.reason)) throw error;
+    if (!(error instanceof ApplianceError) || applianceFailures.includes(error.reason)) throw error;
     return {};
   }
 }

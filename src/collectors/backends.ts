@@ -39,38 +39,38 @@ const columns = {
   service: ({ service }: Backend) => service,
   backend: ({ backend }: Backend) => backend,
 };
-const ofFarm = rowsOf((reading: FarmBackends) => [reading], { farm: ({ farm }) => farm });
-const ofStates = rowsOf(countByState, {
+const farmRows = rowsOf((reading: FarmBackends) => [reading], { farm: ({ farm }) => farm });
+const stateRows = rowsOf(countByState, {
   farm: ({ farm }) => farm,
   service: ({ service }) => service,
   status: ({ state }) => state,
 });
-const ofAll = rowsOf(listOf, columns);
-const ofListed = rowsOf(
+const allRows = rowsOf(listOf, columns);
+const listedRows = rowsOf(
   (reading: FarmBackends, { compact }) => (compact ? listOf(reading).filter(isInTrouble) : listOf(reading)),
   columns,
   { isDetail: true },
 );
 /** Numbers of every backend; none in compact mode. */
-const ofNumbers = rowsOf((reading: FarmBackends, { compact }) => (compact ? [] : listOf(reading)), columns, {
+const numberRows = rowsOf((reading: FarmBackends, { compact }) => (compact ? [] : listOf(reading)), columns, {
   isDetail: true,
 });
 /**
  * For backends in a service the farm configuration writes these; a series must not be in the
  * exposition twice.
  */
-const ofSettings = rowsOf(
+const settingRows = rowsOf(
   (reading: FarmBackends, { compact }) => (compact ? [] : listOf(reading).filter(({ service }) => service === '')),
   columns,
   { isDetail: true },
 );
 const settingsSource = '(GET /farms/{farmname}/backends for L4, GET /farms/{farmname} for HTTP';
-const weight = ofSettings.gauge(
+const weight = settingRows.gauge(
   'zlb_backend_weight',
   `Weight of a backend ${settingsSource}, weight).`,
   (each) => each.weight,
 );
-const priority = ofSettings.gauge(
+const priority = settingRows.gauge(
   'zlb_backend_priority',
   `Priority of a backend ${settingsSource}, priority).`,
   (each) => each.priority,
@@ -124,31 +124,31 @@ export const backends = defineFarmCollector<FarmBackends>({
         backends: saysNothing(current, list) ? undefined : list,
       };
     }),
-  entity: ofAll.entity('backend', ({ state }) => state),
+  entity: allRows.entity('backend', ({ state }) => state),
   families: [
-    ofFarm.gauge(
+    farmRows.gauge(
       'zlb_farm_sessions',
       'Persistence sessions of a farm; not read of an L4 farm (GET /stats/farms/{farmname}, total_sessions).',
       ({ sessions }) => sessions,
     ),
-    ofStates.gauge('zlb_farm_backends', `Backends of a service by state ${source}, status).`, ({ count }) => count),
-    ofListed.stateSet(
+    stateRows.gauge('zlb_farm_backends', `Backends of a service by state ${source}, status).`, ({ count }) => count),
+    listedRows.stateSet(
       'zlb_backend_status',
       `State of a backend; unknown while its farm is stopped, and always up in an L4 farm without health check ${source}, status).`,
       transitionStates.backend,
       ({ state }) => state,
     ),
-    ofNumbers.gauge(
+    numberRows.gauge(
       'zlb_backend_established_connections',
       'Connections to a backend in state established; not read of an L4 farm (GET /stats/farms/{farmname}, established).',
       ({ established }) => established,
     ),
-    ofNumbers.gauge(
+    numberRows.gauge(
       'zlb_backend_pending_connections',
       'Half-open connections to the address of a backend, shared by all farms that use it; not read of an L4 farm (GET /stats/farms/{farmname}, pending).',
       ({ pending }) => pending,
     ),
-    ofNumbers.gauge(
+    numberRows.gauge(
       'zlb_backend_max_connections',
       'Connection limit of an L4 backend; absent without one (GET /farms/{farmname}/backends, max_conns).',
       // 0 means "no limit", and a ratio to it would mean nothing.
@@ -156,7 +156,7 @@ export const backends = defineFarmCollector<FarmBackends>({
     ),
     weight,
     priority,
-    ofListed.info('zlb_backend_info', `A backend and its address ${source}).`, {
+    listedRows.info('zlb_backend_info', `A backend and its address ${source}).`, {
       id: ({ id }) => id,
       ip: ({ ip }) => ip,
       port: ({ port }) => port,

@@ -11,7 +11,7 @@ export interface Backups {
   readonly lastSeconds: number | undefined;
 }
 
-const ofBackups = rowsOf((backups: Backups) => [backups], {});
+const backupRows = rowsOf((backups: Backups) => [backups], {});
 
 /** Reads the number of backups and the age of the newest. It never reads their contents. */
 export const backups = defineCollector<Backups>({
@@ -27,12 +27,12 @@ export const backups = defineCollector<Backups>({
     return { count: list.length, lastSeconds: dates.length > 0 ? Math.max(...dates) : undefined };
   },
   families: [
-    ofBackups.gauge(
+    backupRows.gauge(
       'zlb_backups',
       'Configuration backups on the appliance (GET /system/backup).',
       ({ count }) => count,
     ),
-    ofBackups.gauge(
+    backupRows.gauge(
       'zlb_backup_last_timestamp_seconds',
       'Unix time of the newest configuration backup (GET /system/backup, date).',
       ({ lastSeconds }) => lastSeconds,

@@ -21,10 +21,10 @@ export interface Certificate {
 
 const source = '(GET /certificates';
 const file = { file: (each: Certificate) => each.file };
-const ofKinds = rowsOf(countByKind, { kind: ({ kind }) => kind });
+const kindRows = rowsOf(countByKind, { kind: ({ kind }) => kind });
 // A signing request has no validity; the appliance calls every one of them valid.
-const ofIssued = rowsOf((list: readonly Certificate[]) => list.filter(({ kind }) => kind === 'certificate'), file);
-const ofFiles = rowsOf((list: readonly Certificate[]) => list, file);
+const issuedRows = rowsOf((list: readonly Certificate[]) => list.filter(({ kind }) => kind === 'certificate'), file);
+const fileRows = rowsOf((list: readonly Certificate[]) => list, file);
 
 /** The certificate store. Only the list is read: a download would carry the private key. */
 export const certificates = defineCollector<readonly Certificate[]>({
@@ -37,32 +37,32 @@ export const certificates = defineCollector<readonly Certificate[]>({
   async collect({ read }) {
     return (await read('listCertificates', {})).params.map(toCertificate);
   },
-  entity: ofIssued.entity('certificate', ({ state }) => state),
+  entity: issuedRows.entity('certificate', ({ state }) => state),
   configured: (list) => list.map(toConfigured),
   families: [
-    ofKinds.gauge('zlb_certificates', `Files in the certificate store ${source}, type).`, ({ count }) => count),
-    ofIssued.gauge(
+    kindRows.gauge('zlb_certificates', `Files in the certificate store ${source}, type).`, ({ count }) => count),
+    issuedRows.gauge(
       'zlb_certificate_not_after_timestamp_seconds',
       `Unix time at which a certificate expires ${source}, expiration).`,
       ({ notAfterSeconds }) => notAfterSeconds,
     ),
-    ofIssued.stateSet(
+    issuedRows.stateSet(
       'zlb_certificate_status',
       `The appliance's own word on a certificate; invalid hides expired, so alert on the date as well ${source}, status).`,
       transitionStates.certificate,
       ({ state }) => state,
     ),
-    ofFiles.gauge(
+    fileRows.gauge(
       'zlb_certificate_parse_error',
       `1 when the dates of a certificate cannot be read ${source}, creation and expiration).`,
       ({ isUnreadable }) => isUnreadable,
     ),
-    ofIssued.gauge(
+    issuedRows.gauge(
       'zlb_certificate_not_before_timestamp_seconds',
       `Unix time from which a certificate is valid ${source}, creation).`,
       ({ notBeforeSeconds }) => notBeforeSeconds,
     ),
-    ofFiles.info('zlb_certificate_info', `A certificate or signing request in the store ${source}).`, {
+    fileRows.info('zlb_certificate_info', `A certificate or signing request in the store ${source}).`, {
       common_name: ({ commonName }) => commonName,
       issuer: ({ issuer }) => issuer,
       kind: ({ kind }) => kind,

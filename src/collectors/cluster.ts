@@ -8,7 +8,7 @@ interface LocalNode {
 }
 
 const states = ['ok', 'failure', 'unreachable', 'error', 'not_configured', 'unknown'] as const;
-const ofNode = rowsOf((node: LocalNode) => [node], { node: ({ node }) => node, role: ({ role }) => role });
+const nodeRows = rowsOf((node: LocalNode) => [node], { node: ({ node }) => node, role: ({ role }) => role });
 
 /**
  * This node only: asking for all nodes runs commands on the peer and is slowest when the peer is
@@ -26,7 +26,7 @@ export const cluster = defineCollector<LocalNode>({
     return { node: name ?? '', role: stateWord(role), state: stateWord(status) };
   },
   families: [
-    ofNode.stateSet(
+    nodeRows.stateSet(
       'zlb_cluster_node_status',
       'State of this node of a cluster and the role it says it has (GET /system/cluster/nodes/localhost).',
       states,

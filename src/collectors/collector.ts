@@ -53,9 +53,7 @@ export interface CollectContext {
   readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
   /** Returns when a farm was last changed through the gateway, on the clock of ages. */
   readonly changedAtMs: (farm: string) => number | undefined;
-  /** The interval of its schedule. */
   readonly intervalMs: number;
-  /** Aborts when the poller closes. */
   readonly signal: AbortSignal;
   /** False for a farm that `farms.include` and `farms.exclude` leave out. */
   readonly watches: (farm: string) => boolean;
@@ -70,7 +68,6 @@ export interface CollectContext {
   readonly inProbeSlot: InSlot;
 }
 
-/** Settings of the probe of an appliance's addresses. */
 export interface VipSettings {
   /** True where the configuration does not say whether to probe: then L4 farms alone are. */
   readonly l4Only?: boolean;
@@ -99,7 +96,7 @@ export interface CollectorReadOptions {
    */
   readonly workMs?: number;
   /** Receives the milliseconds of a call that was answered, without its wait for others. */
-  readonly took?: (ms: number) => void;
+  readonly onDuration?: (ms: number) => void;
 }
 
 /** An object whose state is worth a line in the log and a count when it changes. */
@@ -135,7 +132,6 @@ export interface Entity<Data = unknown> {
   states(data: Data): Iterable<ObjectState>;
 }
 
-/** Settings of the configuration that affect writing. */
 export interface WriteOptions {
   /** Backends that are up have no series of their own. */
   readonly compact: boolean;
@@ -180,7 +176,6 @@ interface CollectorBase<Data> {
   configured?(data: Data): readonly ConfiguredObject[] | undefined;
 }
 
-/** Reads the whole appliance in one run. */
 export interface ApplianceCollector<Data = unknown> extends CollectorBase<Data> {
   collect(context: CollectContext): Promise<Data>;
   /** The data to show on `/metrics` while there is no reading; nothing if left out. */
@@ -240,7 +235,6 @@ export function stateWord(word: string | null | undefined): string {
   return word && word !== '-1' ? word.replaceAll(' ', '_') : 'unknown';
 }
 
-/** Everything that can be changed about a farm. */
 export const farmAreas: readonly Area[] = [
   'farms',
   'farm-backends',

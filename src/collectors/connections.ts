@@ -6,7 +6,7 @@ export interface ConnectionTable {
   readonly connections: number | undefined;
 }
 
-const ofTable = rowsOf((table: ConnectionTable) => [table], {});
+const tableRows = rowsOf((table: ConnectionTable) => [table], {});
 
 /**
  * The size of the connection table. The appliance keeps this read, and those of cluster nodes, out
@@ -23,7 +23,7 @@ export const connectionTable = defineCollector<ConnectionTable>({
     return { connections: (await read('readConnectionStats', {})).params.connections ?? undefined };
   },
   families: [
-    ofTable.gauge(
+    tableRows.gauge(
       'zlb_connections',
       'Entries of the connection table, all protocols and states, Enterprise (GET /stats/system/connections).',
       ({ connections }) => connections,

@@ -37,7 +37,6 @@ export interface FarmConfig {
 }
 
 export interface HealthCheck {
-  /** Empty where the farm has no services. */
   readonly service: string;
   /** Undefined when neither the farm's own configuration nor the list of checks says anything. */
   readonly isChecked: boolean | undefined;
@@ -52,16 +51,16 @@ export interface ConfiguredBackend {
   readonly priority: number | undefined;
 }
 
-const ofFiles = rowsOf(({ farm, certificates = [] }: FarmConfig) => certificates.map((file) => ({ farm, file })), {
+const fileRows = rowsOf(({ farm, certificates = [] }: FarmConfig) => certificates.map((file) => ({ farm, file })), {
   farm: ({ farm }) => farm,
   file: ({ file }) => file,
 });
-const ofChecks = rowsOf(({ farm, checks }: FarmConfig) => checks.map((check) => ({ farm, ...check })), {
+const checkRows = rowsOf(({ farm, checks }: FarmConfig) => checks.map((check) => ({ farm, ...check })), {
   farm: ({ farm }) => farm,
   service: ({ service }) => service,
 });
 /** Backends without a service have their settings from the statistics. */
-const ofBackends = rowsOf(
+const backendRows = rowsOf(
   ({ farm, backends = [] }: FarmConfig, { compact }) =>
     compact ? [] : backends.filter(({ service }) => service !== '').map((backend) => ({ farm, ...backend })),
   {
@@ -120,17 +119,17 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
     };
   },
   families: [
-    ofFiles.info(
+    fileRows.info(
       'zlb_farm_certificate_info',
       'A certificate that an HTTPS farm presents (GET /farms/{farmname}, certlist).',
     ),
-    ofChecks.gauge(
+    checkRows.gauge(
       'zlb_farm_health_check',
       '1 when a health check is linked; without one an L4 backend is always up (GET /monitoring/fg, farms, and GET /farms/{farmname}, farmguardian).',
       ({ isChecked: value }) => value,
     ),
-    ofBackends.into(backendSettings.weight, ({ weight }) => weight),
-    ofBackends.into(backendSettings.priority, ({ priority }) => priority),
+    backendRows.into(backendSettings.weight, ({ weight }) => weight),
+    backendRows.into(backendSettings.priority, ({ priority }) => priority),
   ],
   configured: ({ configured }) => configured,
 });
@@ -236,7 +235,6 @@ function configuredBackends({ services, backends }: FarmReply): FarmConfig['back
   );
 }
 
-/** Returns the backends of a service, each with the label of the metrics. */
 function withLabels({ id, backends }: Pick<NonNullable<FarmReply['services']>[number], 'id' | 'backends'>) {
   const rows = (backends ?? []).map((row) => ({ ...row, service: id }));
   const clashes = clashingAddresses(rows);

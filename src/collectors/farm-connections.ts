@@ -8,7 +8,7 @@ export interface FarmConnections {
   readonly pending: number | undefined;
 }
 
-const ofFarms = rowsOf((list: readonly FarmConnections[]) => list, { farm: ({ farm }) => farm });
+const farmRows = rowsOf((list: readonly FarmConnections[]) => list, { farm: ({ farm }) => farm });
 
 /**
  * Connections of every farm. The list costs more than all other readings of an appliance: it
@@ -32,12 +32,12 @@ export const farmConnections = defineCollector<readonly FarmConnections[]>({
       }));
   },
   families: [
-    ofFarms.gauge(
+    farmRows.gauge(
       'zlb_farm_established_connections',
       'Connections of a farm in state established; of zproxy, its requests in progress (GET /stats/farms, established).',
       ({ established }) => established,
     ),
-    ofFarms.gauge(
+    farmRows.gauge(
       'zlb_farm_pending_connections',
       'Half-open connections of a farm (GET /stats/farms, pending).',
       ({ pending }) => pending,

@@ -27,7 +27,6 @@ const retryAfterMs = 180_000;
 const firstLimitMs = 25_000;
 /** The web server of the appliance ends a list that takes longer. */
 const longestListMs = 60_000;
-/** The least time limit of a list. */
 const minLimitMs = 7_000;
 /** The time for which a list waits for each proxy that hangs (docs/api.md §1.6). */
 const waitMs = 21_000;
@@ -99,11 +98,11 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
   const { read, watches, age } = context;
   const startedAtMs = age();
   let tookMs = 0;
-  const took = (ms: number): void => {
+  const onDuration = (ms: number): void => {
     tookMs = ms;
   };
   try {
-    const limits = { ...limitsOf(before), took };
+    const limits = { ...limitsOf(before), onDuration };
     const listed = (await listOf(read, limits)).map(toFarm);
     const list = { ...watchedOf(listed, watches), usualMs: tookMs, hasAddresses: true, startedAtMs };
     const waitedMs = tookMs - (before?.usualMs ?? 0);
@@ -151,10 +150,10 @@ async function readOneByOne(
 ): Promise<FarmList> {
   const startedAtMs = context.age();
   let callMs = 0;
-  const took = (ms: number): void => {
+  const onDuration = (ms: number): void => {
     callMs = ms;
   };
-  const { lslb, gslb, dslb } = (await context.read('readFarmsSummary', {}, { took })).params;
+  const { lslb, gslb, dslb } = (await context.read('readFarmsSummary', {}, { onDuration })).params;
   // Farms of a list that cannot be read are not gone.
   if (!lslb)
     throw new ApplianceError('malformed', {

@@ -5,8 +5,8 @@ import { hasProxy } from './ask-farms.ts';
 import { rowsOf } from './rows.ts';
 
 const source = '(GET /farms, else GET /farms/{farmname}/status';
-const ofFarms = rowsOf((list: FarmList) => list.farms, { farm: ({ name }) => name });
-const ofList = rowsOf((list: FarmList) => [list], {});
+const farmRows = rowsOf((list: FarmList) => list.farms, { farm: ({ name }) => name });
+const listRows = rowsOf((list: FarmList) => [list], {});
 
 /**
  * State of every farm. `needed restart` hides the health of its backends: read
@@ -21,7 +21,7 @@ export const farms = defineCollector<FarmList>({
   withoutReading: { farms: [], excluded: undefined },
   collect: (context) => readFarms(context, context.newest(collector)),
   isPartial: ({ isOneByOne }) => isOneByOne === true,
-  entity: ofFarms.entity('farm', ({ state }) => state),
+  entity: farmRows.entity('farm', ({ state }) => state),
   configured: ({ farms: list }) =>
     list.map(({ name, profile, vip, vport }) => {
       // A summary, which has no address, says http of an HTTPS farm as well.
@@ -29,30 +29,30 @@ export const farms = defineCollector<FarmList>({
       return configuredFarm(name, knownOf({ profile: isKnown ? profile : undefined, vip, vport }));
     }),
   families: [
-    ofFarms.stateSet(
+    farmRows.stateSet(
       'zlb_farm_status',
       `State of a farm, as the appliance words it ${source}, status).`,
       transitionStates.farm,
       ({ state }) => state,
     ),
-    ofFarms.info('zlb_farm_info', 'A farm and where it listens (GET /farms, else GET /farms/{farmname}).', {
+    farmRows.info('zlb_farm_info', 'A farm and where it listens (GET /farms, else GET /farms/{farmname}).', {
       profile: ({ profile }) => profile,
       vip: ({ vip }) => vip ?? '',
       vport: ({ vport }) => vport ?? '',
     }),
-    ofFarms.gauge(
+    farmRows.gauge(
       'zlb_farm_proxy_answers',
       'Whether the proxy of an HTTP farm answers the appliance; absent while it is not running (GET /farms/{farmname}/status).',
       (farm) => (hasProxy(farm) && farm.state !== 'down' ? Number(!farm.isSilent) : undefined),
     ),
-    ofList.gauge(
+    listRows.gauge(
       'zlb_farms_with_state',
       'Farms whose state was read and is not too old; 0 while no list can be read (GET /farms, else GET /farms/{farmname}/status).',
       (list) => list.farms.filter(({ state }) => state !== 'unknown').length,
     ),
     // Without it a rule could not tell a certificate that nobody uses from one of a farm that is
     // left out.
-    ofList.gauge(
+    listRows.gauge(
       'zlb_farms_excluded',
       'Farms that the configuration leaves out; nothing is known of them (GET /farms, else GET /farms/modules/summary, and farms.exclude).',
       ({ excluded }) => excluded,

@@ -26,10 +26,9 @@ export interface Interface {
   readonly parent: string;
 }
 
-const ofTraffic = rowsOf(({ traffic }: Interfaces) => traffic, { interface: ({ name }) => name });
-const ofInterfaces = rowsOf(({ interfaces: list }: Interfaces) => list, { interface: ({ name }) => name });
+const trafficRows = rowsOf(({ traffic }: Interfaces) => traffic, { interface: ({ name }) => name });
+const interfaceRows = rowsOf(({ interfaces: list }: Interfaces) => list, { interface: ({ name }) => name });
 
-/** Traffic and state of the interfaces. */
 export const interfaces = defineCollector<Interfaces>({
   name: 'interfaces',
   schedule: '0 * * * * *',
@@ -55,29 +54,29 @@ export const interfaces = defineCollector<Interfaces>({
       })),
     };
   },
-  entity: ofInterfaces.entity('interface', ({ state }) => state),
+  entity: interfaceRows.entity('interface', ({ state }) => state),
   configured: ({ interfaces: list }) =>
     list.map(({ name, kind, ip, mac, parent }) =>
       // Every interface has these; without an address, it has none.
       configured('interface', name, { ip, ...knownOf({ kind, mac, parent }) }),
     ),
   families: [
-    ofTraffic.counter(
+    trafficRows.counter(
       'zlb_interface_receive_bytes_total',
       'Bytes received since boot, in steps of about 10 kB (GET /stats/system/network, in).',
       ({ receivedBytes }) => receivedBytes,
     ),
-    ofTraffic.counter(
+    trafficRows.counter(
       'zlb_interface_transmit_bytes_total',
       'Bytes sent since boot, in steps of about 10 kB (GET /stats/system/network, out).',
       ({ sentBytes }) => sentBytes,
     ),
-    ofInterfaces.gauge(
+    interfaceRows.gauge(
       'zlb_interface_up',
       '1 when the interface is up; absent when the appliance does not say (GET /interfaces and /interfaces/virtual, status).',
       ({ state }) => (state === 'up' ? 1 : state === 'down' ? 0 : null),
     ),
-    ofInterfaces.info(
+    interfaceRows.info(
       'zlb_interface_info',
       'An interface, its addresses and its parent (GET /interfaces and /interfaces/virtual).',
       { kind: ({ kind }) => kind, ip: ({ ip }) => ip, mac: ({ mac }) => mac, parent: ({ parent }) => parent },

@@ -7,7 +7,7 @@ interface IpdsRuleState {
   readonly state: string;
 }
 
-const ofRules = rowsOf((list: readonly IpdsRuleState[]) => list, {
+const ruleRows = rowsOf((list: readonly IpdsRuleState[]) => list, {
   rule: ({ rule }) => rule,
   kind: ({ kind }) => kind,
 });
@@ -28,7 +28,7 @@ export const ipds = defineCollector<readonly IpdsRuleState[]>({
     return list.map(({ name, rule, status }) => ({ rule: name, kind: rule ?? '', state: stateWord(status) }));
   },
   families: [
-    ofRules.stateSet(
+    ruleRows.stateSet(
       'zlb_ipds_rule_status',
       'State of an intrusion-prevention rule or set (GET /ipds, status).',
       ['up', 'down', 'unknown'],

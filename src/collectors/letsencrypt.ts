@@ -16,7 +16,7 @@ export interface AcmeCertificate {
 /** Undefined where the key may not read them. */
 type AcmeCertificates = readonly AcmeCertificate[] | undefined;
 
-const ofCertificates = rowsOf((list: AcmeCertificates) => list ?? [], { file: ({ file }) => file });
+const certificateRows = rowsOf((list: AcmeCertificates) => list ?? [], { file: ({ file }) => file });
 
 /**
  * Certificates that the appliance obtains itself. The store has their dates, under the same file.
@@ -43,7 +43,7 @@ export const letsencrypt = defineCollector<AcmeCertificates>({
     }
   },
   families: [
-    ofCertificates.info(
+    certificateRows.info(
       'zlb_letsencrypt_certificate_info',
       'An ACME certificate and its automatic renewal (GET /certificates/letsencrypt, else letsencryptz).',
       {

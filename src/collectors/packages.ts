@@ -6,7 +6,7 @@ export interface Packages {
   readonly pending: number | undefined;
 }
 
-const ofPackages = rowsOf((packages: Packages) => [packages], {});
+const packageRows = rowsOf((packages: Packages) => [packages], {});
 
 /**
  * Pending updates. With the status unknown the appliance still prints the number 0, which says
@@ -24,7 +24,7 @@ export const packages = defineCollector<Packages>({
     return { pending: status === 'unknown' ? undefined : (number ?? undefined) };
   },
   families: [
-    ofPackages.gauge(
+    packageRows.gauge(
       'zlb_packages_pending',
       'Package updates that wait; absent while the appliance has not checked (GET /system/packages, number).',
       ({ pending }) => pending,

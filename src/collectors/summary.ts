@@ -17,8 +17,8 @@ export interface SummarizedFarm {
 }
 
 const source = '(GET /farms/modules/summary)';
-const ofProfiles = rowsOf((summary: FarmsSummary) => summary.counts, { profile: ({ profile }) => profile });
-const ofFarms = rowsOf((summary: FarmsSummary) => summary.farms, { farm: ({ name }) => name });
+const profileRows = rowsOf((summary: FarmsSummary) => summary.counts, { profile: ({ profile }) => profile });
+const farmRows = rowsOf((summary: FarmsSummary) => summary.farms, { farm: ({ name }) => name });
 
 /** The profiles of each module; if a module is listed, a missing profile is a true 0. */
 const profilesOfModule = { lslb: ['http', 'l4xnat'], gslb: ['gslb'], dslb: ['datalink'] } as const;
@@ -34,8 +34,8 @@ export const summary = defineCollector<FarmsSummary>({
     return summarize((await read('readFarmsSummary', {})).params, watches);
   },
   families: [
-    ofProfiles.gauge('zlb_farms', `Farms by profile; HTTPS farms count as http ${source}.`, ({ count }) => count),
-    ofFarms.gauge('zlb_farm_services', `Services of an HTTP or GSLB farm ${source}.`, ({ services }) => services),
+    profileRows.gauge('zlb_farms', `Farms by profile; HTTPS farms count as http ${source}.`, ({ count }) => count),
+    farmRows.gauge('zlb_farm_services', `Services of an HTTP or GSLB farm ${source}.`, ({ services }) => services),
   ],
 });
 

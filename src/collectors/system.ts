@@ -42,8 +42,8 @@ const memories = [
   { field: 'SwapUsed', name: 'swap_used', what: 'Swap space in use' },
   { field: 'SwapCached', name: 'swap_cached', what: 'Swap space that is also in memory' },
 ] as const;
-const ofModes = rowsOf(({ cpu }: SystemStats) => cpu, { mode: ({ mode }) => mode });
-const ofSystem = rowsOf((stats: SystemStats) => [stats], {});
+const modeRows = rowsOf(({ cpu }: SystemStats) => cpu, { mode: ({ mode }) => mode });
+const systemRows = rowsOf((stats: SystemStats) => [stats], {});
 
 /** CPU, load and memory. The call samples the CPU for one second on the appliance. */
 export const system = defineCollector<SystemStats>({
@@ -56,21 +56,21 @@ export const system = defineCollector<SystemStats>({
     return toSystemStats((await read('readStats', {})).params);
   },
   families: [
-    ofModes.gauge(
+    modeRows.gauge(
       'zlb_system_cpu_ratio',
       'Share of CPU time by mode over one second; steal time is not counted (GET /stats, cpu).',
       ({ ratio }) => ratio,
     ),
-    ofSystem.gauge('zlb_system_cpu_cores', 'CPU cores (GET /stats, cpu.cores).', ({ cores }) => cores),
+    systemRows.gauge('zlb_system_cpu_cores', 'CPU cores (GET /stats, cpu.cores).', ({ cores }) => cores),
     ...loads.map(({ field, minutes }) =>
-      ofSystem.gauge(
+      systemRows.gauge(
         `zlb_system_load${minutes}`,
         `Load average over ${plural(minutes, 'minute')} (GET /stats, load).`,
         ({ load }) => load[field],
       ),
     ),
     ...memories.map(({ field, name, what }) =>
-      ofSystem.gauge(
+      systemRows.gauge(
         `zlb_system_${name}_bytes`,
         `${what} (GET /stats, memory).`,
         ({ memoryBytes }) => memoryBytes[field],

@@ -54,17 +54,17 @@ export interface ServedName {
 }
 
 const source = '(TCP and TLS from this exporter';
-const ofFarms = rowsOf((list: readonly ProbedFarm[]) => list, { farm: ({ farm }) => farm });
-const ofAddresses = rowsOf((list: readonly ProbedFarm[]) => list, {
+const farmRows = rowsOf((list: readonly ProbedFarm[]) => list, { farm: ({ farm }) => farm });
+const addressRows = rowsOf((list: readonly ProbedFarm[]) => list, {
   farm: ({ farm }) => farm,
   vip: ({ vip }) => vip,
   vport: ({ vport }) => vport,
 });
-const ofNames = rowsOf(
+const nameRows = rowsOf(
   (list: readonly ProbedFarm[]) => list.flatMap(({ farm, served }) => served.map((each) => ({ farm, ...each }))),
   { farm: ({ farm }) => farm, server_name: ({ serverName }) => serverName },
 );
-const ofServed = rowsOf(
+const servedRows = rowsOf(
   (list: readonly ProbedFarm[]) =>
     list.flatMap(({ farm, served }) =>
       served.flatMap(({ serverName, certificate }) =>
@@ -73,7 +73,7 @@ const ofServed = rowsOf(
     ),
   { farm: ({ farm }) => farm, server_name: ({ serverName }) => serverName },
 );
-const ofFailures = rowsOf(failuresIn, {
+const failureRows = rowsOf(failuresIn, {
   farm: ({ farm }) => farm,
   server_name: ({ serverName }) => serverName,
   reason: ({ failure }) => failure,
@@ -143,48 +143,48 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
     return probed;
   },
   families: [
-    ofAddresses.gauge(
+    addressRows.gauge(
       'zlb_farm_reachable',
       `1 when a TCP connection succeeded to the address of a farm that runs, or ran within the last day ${source}).`,
       ({ isReachable }) => isReachable,
     ),
-    ofServed.gauge(
+    servedRows.gauge(
       'zlb_farm_served_certificate_not_after_timestamp_seconds',
       `Unix time at which the certificate expires that a farm serves ${source}).`,
       ({ notAfterSeconds }) => notAfterSeconds,
     ),
-    ofServed.gauge(
+    servedRows.gauge(
       'zlb_farm_served_certificate_not_before_timestamp_seconds',
       `Unix time from which the certificate is valid that a farm serves ${source}).`,
       ({ notBeforeSeconds }) => notBeforeSeconds,
     ),
-    ofServed.gauge(
+    servedRows.gauge(
       'zlb_farm_served_chain_not_after_timestamp_seconds',
       `Unix time of the earliest end in the chain that a farm serves: of its certificate, or of an intermediate ${source}).`,
       ({ chainEndSeconds }) => chainEndSeconds,
     ),
-    ofNames.gauge(
+    nameRows.gauge(
       'zlb_farm_served_certificate_in_store',
       `1 when a certificate of the farm in the store has the same name and dates; 0 after a change without a restart ${source}, and GET /certificates).`,
       ({ isInStore: value }) => value,
     ),
-    ofServed.gauge(
+    servedRows.gauge(
       'zlb_farm_served_certificate_valid_name',
       `1 when an alternative name of the served certificate covers the server name ${source}).`,
       ({ coversName }) => coversName,
     ),
-    ofServed.info('zlb_farm_served_certificate_info', `The certificate that a farm serves ${source}).`, {
+    servedRows.info('zlb_farm_served_certificate_info', `The certificate that a farm serves ${source}).`, {
       common_name: ({ commonName }) => commonName,
       issuer: ({ issuer }) => issuer,
       serial: ({ serial }) => serial,
       fingerprint_sha256: ({ fingerprintSha256 }) => fingerprintSha256,
     }),
-    ofFarms.gauge(
+    farmRows.gauge(
       'zlb_farm_connect_duration_seconds',
       `Time until a TCP connection to a farm was made ${source}).`,
       ({ connectSeconds }) => connectSeconds,
     ),
-    ofFailures.info(
+    failureRows.info(
       'zlb_farm_probe_failure_info',
       `Why a probe of a farm failed: refused, timeout, tls, not_allowed ${source}).`,
     ),

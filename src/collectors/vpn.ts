@@ -18,7 +18,7 @@ const states = [
   'needed_restart',
   'unknown',
 ] as const;
-const ofVpns = rowsOf((list: readonly VpnState[]) => list, { vpn: ({ name }) => name });
+const vpnRows = rowsOf((list: readonly VpnState[]) => list, { vpn: ({ name }) => name });
 
 /**
  * VPN states from the list; the detail of a VPN holds its shared secret and is never polled
@@ -36,7 +36,7 @@ export const vpn = defineCollector<readonly VpnState[]>({
     return list.map(({ name, status }) => ({ name, state: stateWord(status) }));
   },
   families: [
-    ofVpns.stateSet(
+    vpnRows.stateSet(
       'zlb_vpn_status',
       'State of a VPN, as the appliance words it (GET /vpns, status).',
       states,

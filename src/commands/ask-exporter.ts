@@ -7,11 +7,10 @@ import { lookupBy, maxNameMs, Names } from '../lib/names.ts';
 import { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
 import { type Shape, ShapeError } from '../lib/shape.ts';
-import type { CommandContext } from './command.ts';
+import { type CommandContext, UsageError } from './command.ts';
 import { NothingKnown } from './plugin/check-result.ts';
 import { ExporterReply, type SeenAppliance } from './plugin/exporter-reply.ts';
 import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, type TlsFiles } from './server-address.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The address of a running exporter and what its web configuration asks for. */
 interface Exporter extends TlsFiles {

@@ -3,10 +3,9 @@ import { isRecord, toError, errorCode } from '../lib/check.ts';
 import { loadSettings } from '../app/load-settings.ts';
 import { FileKindError } from '../lib/disk.ts';
 import { plural, oneLine } from '../lib/text.ts';
-import type { Command, CommandContext } from './command.ts';
+import { type Command, type CommandContext, UsageError } from './command.ts';
 import { configurationFile, installedFile } from './configuration-file.ts';
 import { pairLines } from './table.ts';
-import { UsageError } from './usage-error.ts';
 
 const usage = 'zlb-exporter audit verify [FILE] [--last=NUMBER:HASH], or audit export [FILE]';
 /** Maximal lines of a list; the rest is counted. */

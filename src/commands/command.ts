@@ -29,7 +29,6 @@ export interface CommandContext {
 
 /** The standard streams, for more than lines. */
 export interface Shell {
-  /** True when standard output is a terminal. */
   readonly outputIsTerminal: boolean;
   /** Returns the text with colours for a terminal that has them; NO_COLOR switches them off. */
   readonly paint: (style: 'bold' | 'green' | 'red' | 'yellow', text: string) => string;
@@ -42,6 +41,11 @@ export interface Shell {
 
 /** Resolves to the exit code. */
 export type Command = (context: CommandContext) => Promise<number>;
+
+/** A mistake on the command line; ends with exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
 
 /** The address of the metrics listener, unless a flag gives another one. */
 export const defaultListenAddress = ':9444';

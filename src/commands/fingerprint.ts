@@ -7,8 +7,7 @@ import { lifeOf } from '../lib/chain.ts';
 import { lookupBy, maxNameMs, NameError, nameRemedy, Names } from '../lib/names.ts';
 import { partOf, shownNameOf } from '../lib/pem.ts';
 import { oneLine } from '../lib/text.ts';
-import type { Command } from './command.ts';
-import { UsageError } from './usage-error.ts';
+import { type Command, UsageError } from './command.ts';
 
 const defaultPort = 444;
 
@@ -82,7 +81,6 @@ export function parseTarget(command: string, [target = '', ...more]: readonly st
   return { host, port };
 }
 
-/** A server's certificate, trusted or not. */
 export interface ShownCertificate {
   /** Lower-case hex. */
   readonly fingerprintSha256: string;

@@ -2,9 +2,8 @@ import { parseArgs } from 'node:util';
 import { closestWord, oneLine } from '../lib/text.ts';
 import { type CommandName, commands, exporter, type Flags, flagsOf, isCommand } from './commands.ts';
 import { type Flag, problemOf } from './flag.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './command.ts';
 
-/** All flags, of all commands. */
 export const allFlags: ReadonlyMap<string, Flag> = new Map(
   (['', ...Object.keys(commands).filter(isCommand)] as const).flatMap((name) => Object.entries(flagsOf(name))),
 );

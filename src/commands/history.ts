@@ -1,10 +1,9 @@
 import { list, maybe, number, object, type Shaped, text } from '../lib/shape.ts';
 import { changeText } from '../lib/text.ts';
 import { answerOf, readReply } from './ask-exporter.ts';
-import type { Command, CommandContext } from './command.ts';
+import { type Command, type CommandContext, UsageError } from './command.ts';
 import { NothingKnown } from './plugin/check-result.ts';
 import { tableLines } from './table.ts';
-import { UsageError } from './usage-error.ts';
 
 const difference = { object: text, farm: text, service: text, name: text, setting: text };
 /** The part of an event of `/api/history` that is printed. */

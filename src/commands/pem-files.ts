@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls';
 import { errorCode, type Parsed } from '../lib/check.ts';
 import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
 import { textOf, type TlsFiles } from './server-address.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './command.ts';
 
 /** Reads files of PEM; `prefix` begins the names of their flags. Throws a UsageError for a wrong one. */
 export async function readPemFiles(

@@ -7,13 +7,11 @@ import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings
 import { createConfigurationSource } from '../app/reloading.ts';
 import { type Daemon, startDaemon } from '../app/daemon.ts';
 import { parseShard } from '../config/shard.ts';
-import { type Command, defaultListenAddress, untilStopped } from './command.ts';
+import { type Command, defaultListenAddress, untilStopped, UsageError } from './command.ts';
 import { configurationFile } from './configuration-file.ts';
-import { UsageError } from './usage-error.ts';
 import { greeting } from './greeting.ts';
 import { createLog } from '../app/log.ts';
 
-/** Runs the exporter on simulated appliances. */
 export const demo: Command = async (context) => {
   const webFile = context.flags['web.config.file'];
   // Loaded here only: a real exporter does not need the simulated appliances.

@@ -1,7 +1,7 @@
 import { readFileText, withHint } from '../config/files.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { Flags } from './commands.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './command.ts';
 
 /** The authority of a server, and the certificate of the caller with its key. */
 export interface TlsFiles {

@@ -11,7 +11,7 @@ import { DueList } from './due-list.ts';
 import {
   type Job,
   missRun,
-  ratioOfInterval,
+  maxShareOfInterval,
   retryRoute,
   type StepOutcome,
   waitsForBudget,
@@ -21,7 +21,7 @@ import {
 import { KnownFarms } from './known-farms.ts';
 import { type AppliancePollerParts, type PollerHandover, type SharedParts, sharedParts } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
-import { Report } from './report.ts';
+import { StatusPublisher } from './status-publisher.ts';
 import { StepExecutor } from './step-executor.ts';
 import { activation, RunLifecycle } from './run-lifecycle.ts';
 
@@ -29,7 +29,7 @@ import { activation, RunLifecycle } from './run-lifecycle.ts';
 const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];
 /** Areas whose changes may bring routes that were missing. */
 const areasOfRoutes: readonly Area[] = ['activation', 'system'];
-const betweenDoubtsMs = 60_000;
+const betweenRechecksMs = 60_000;
 /**
  * A jump of the age clock against the steady clock. A shorter one is left to the schedule: it
  * removes only what is due within seconds.
@@ -46,7 +46,7 @@ export class AppliancePoller {
   readonly counters: Counters;
   readonly state: ApplianceState;
   readonly #parts: SharedParts;
-  readonly #report: Report;
+  readonly #publisher: StatusPublisher;
   readonly #closing = new AbortController();
   readonly #calls: Calls;
   readonly #lifecycle: RunLifecycle;
@@ -58,8 +58,8 @@ export class AppliancePoller {
   #aheadMs: number;
   /** The age after the last jump of its clock. */
   #jumpedAtMs = Number.NEGATIVE_INFINITY;
-  #licenceDoubtedAtMs = Number.NEGATIVE_INFINITY;
-  #proxiesDoubtedAtMs = Number.NEGATIVE_INFINITY;
+  #licenceRecheckedAtMs = Number.NEGATIVE_INFINITY;
+  #proxiesRecheckedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: AppliancePollerParts) {
     this.name = parts.name;
@@ -68,7 +68,7 @@ export class AppliancePoller {
     const { connect, breaker, log, jobs, polling, state } = shared;
     this.#parts = shared;
     this.state = state;
-    this.#report = new Report(shared);
+    this.#publisher = new StatusPublisher(shared);
     this.#aheadMs = state.age() - steadyNow();
     this.#calls = new Calls({
       connect,
@@ -85,7 +85,7 @@ export class AppliancePoller {
       opensAtMs: parts.before?.opensAtMs,
       now: state.age,
     });
-    this.#lifecycle = new RunLifecycle({ ...shared, calls: this.#calls, report: this.#report });
+    this.#lifecycle = new RunLifecycle({ ...shared, calls: this.#calls, publisher: this.#publisher });
     this.#knownFarms = new KnownFarms(state);
     this.#executor = new StepExecutor({
       ...shared,
@@ -135,7 +135,7 @@ export class AppliancePoller {
 
   /** Shows the counters, before anything was read. */
   publish(): void {
-    this.#report.republish();
+    this.#publisher.republish();
   }
 
   /**
@@ -192,8 +192,8 @@ export class AppliancePoller {
       const job = jobs.get(collector);
       if (job) missRun(job);
     }
-    if (expired.length > 0) this.#report.republish();
-    else this.#report.publish();
+    if (expired.length > 0) this.#publisher.republish();
+    else this.#publisher.publish();
     const lost = new Set(
       expired.flatMap(({ collector, takenAtMs }) => (takenAtMs < this.#jumpedAtMs ? collector : [])),
     );
@@ -202,7 +202,7 @@ export class AppliancePoller {
 
   describe(): ApplianceStatus {
     this.expire();
-    return this.#report.describe();
+    return this.#publisher.describe();
   }
 
   async close(): Promise<void> {
@@ -257,7 +257,7 @@ export class AppliancePoller {
     const stepMs = steadyNow();
     const step = await this.#executor.step(job, run);
     this.#follow(step);
-    if (step.reason === 'timeout' || step.reason === 'gateway_timeout') this.#doubtProxies(job);
+    if (step.reason === 'timeout' || step.reason === 'gateway_timeout') this.#recheckProxies(job);
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
       this.#lifecycle.end(job, run, step.outcome);
@@ -268,7 +268,7 @@ export class AppliancePoller {
     // A step is never due before the last one, so that a job that is behind does not push away
     // others.
     const { begun, farms: all } = run.byFarm;
-    const spreadMs = job.intervalMs * (ratioOfInterval - this.#parts.polling.jitterRatio);
+    const spreadMs = job.intervalMs * (maxShareOfInterval - this.#parts.polling.jitterRatio);
     waitUntil(job, { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / all.length) });
   }
 
@@ -286,7 +286,7 @@ export class AppliancePoller {
     if (!isFarmCollector(collector) || this.#lifecycle.reasonToSkip(job) || this.#isClosed) return;
     const step = await this.#executor.farm(job, collector, farm);
     if (step) this.#follow(step);
-    this.#report.republish();
+    this.#publisher.republish();
   }
 
   #called(report: CallReport): void {
@@ -298,8 +298,8 @@ export class AppliancePoller {
 
   /** Reads at once what a step has shown to be out of date. */
   #follow({ changes, reason }: StepOutcome): void {
-    this.#report.invalidate();
-    if (reason === 'unlicensed') this.#doubtLicence();
+    this.#publisher.invalidate();
+    if (reason === 'unlicensed') this.#recheckLicence();
     if (!changes) return;
     const { farms: changed, newFarms, version, isLicensedAgain } = changes;
     // Until their next run, backends and probes would show what was before.
@@ -332,9 +332,9 @@ export class AppliancePoller {
    * Reads the activation after a 402: it says whether everything is refused, or one module alone
    * (docs/api.md §8).
    */
-  #doubtLicence(): void {
-    if (steadyNow() - this.#licenceDoubtedAtMs < betweenDoubtsMs) return;
-    this.#licenceDoubtedAtMs = steadyNow();
+  #recheckLicence(): void {
+    if (steadyNow() - this.#licenceRecheckedAtMs < betweenRechecksMs) return;
+    this.#licenceRecheckedAtMs = steadyNow();
     this.#wantAtOnce([this.#parts.jobs.get(activation)].filter((job) => job !== undefined));
   }
 
@@ -342,13 +342,12 @@ export class AppliancePoller {
    * Reads the list of farms after a call without an answer: it finds out whether a proxy hangs,
    * before the other collectors leave a process each at it.
    */
-  #doubtProxies({ collector }: Job): void {
-    if (collector === farms || steadyNow() - this.#proxiesDoubtedAtMs < betweenDoubtsMs) return;
-    this.#proxiesDoubtedAtMs = steadyNow();
+  #recheckProxies({ collector }: Job): void {
+    if (collector === farms || steadyNow() - this.#proxiesRecheckedAtMs < betweenRechecksMs) return;
+    this.#proxiesRecheckedAtMs = steadyNow();
     void this.#refresh.list(farms.name);
   }
 
-  /** Runs at once the collectors that waited for the licence. */
   #runLicensed(): void {
     this.#tryMissingRoutes();
     this.#wantAtOnce(

@@ -9,7 +9,6 @@ export interface AvailabilityState {
   answeredAtMs: number | undefined;
   called: boolean;
   offsetSeconds: number | undefined;
-  /** The certificate of the API. */
   certificate?: CertificateLife | undefined;
   /** Undefined when the newest call succeeded. */
   failing: FailingCalls | undefined;
@@ -29,10 +28,10 @@ export interface AvailabilityParts {
 }
 
 /**
- * Reasons of an appliance that works, and does not have what was asked for: no failure where the
- * answer shows that it is the appliance, which accepted the key.
+ * Reasons of an appliance that works and lacks what was requested: not counted as a failure if the
+ * response shows that the appliance accepted the key.
  */
-const ofTheQuestion = ['bad_request', 'not_found', 'method_not_allowed'] as const;
+const clientErrors = ['bad_request', 'not_found', 'method_not_allowed'] as const;
 
 /**
  * Knows from the calls to an appliance whether it is up, why not, and how far its clock is off.
@@ -58,7 +57,7 @@ export class Availability {
     if (triesNextPath) return;
     // Given up by us: it says nothing of the appliance.
     if (reason !== 'cancelled') {
-      const isFailing = reason !== undefined && !(authenticated && isOneOf(ofTheQuestion, reason));
+      const isFailing = reason !== undefined && !(authenticated && isOneOf(clientErrors, reason));
       this.state.failing = isFailing
         ? { reason, sinceMs: this.state.failing?.sinceMs ?? this.#parts.now() }
         : undefined;

@@ -28,7 +28,6 @@ export interface StepCalls {
   readonly skipReason: () => SkipReason | undefined;
   /** The age at which the first call left. */
   askedAtMs: number | undefined;
-  /** The seconds of all calls. */
   spentSeconds: number;
   /** Routes that the appliance lacks, as far as it was asked. */
   readonly missing: Map<ReadKey, ApplianceError>;
@@ -67,7 +66,6 @@ export const missingForMs = 3_600_000;
 const probeLimitMs = 4_000;
 /** The least time limit of a call that waits for proxies. */
 const minLimitMs = 7_000;
-/** The least time between two probes. */
 const betweenProbesMs = 2_000;
 
 interface MissingRoute {
@@ -110,7 +108,6 @@ export class Calls {
     return this.#queue.opensAtMs;
   }
 
-  /** Returns what reads on behalf of one step. */
   reader(step: StepCalls): ReadFrom {
     return async (key, params, options = {}) => {
       const known = this.#missing.get(key);
@@ -187,7 +184,7 @@ export class Calls {
     step: StepCalls,
     key: Key,
     params: Params<Key>,
-    { limitMs, workMs = Number.POSITIVE_INFINITY, took }: CollectorReadOptions,
+    { limitMs, workMs = Number.POSITIVE_INFINITY, onDuration }: CollectorReadOptions,
   ): Promise<ReplyOf<Key>> {
     // The first call after the wait is the cheapest one, and decides for all others.
     if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#ping();
@@ -202,7 +199,7 @@ export class Calls {
       const onUnreadable = (found: readonly UnreadableField[]): void => void step.unreadable.push(...found);
       const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable };
       const reply = await this.#client.read(key, params, step.signal, limits);
-      took?.(steadyNow() - startedAt);
+      onDuration?.(steadyNow() - startedAt);
       if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startedAt);
       return reply;
     } catch (error) {

@@ -22,7 +22,6 @@ export type Job = Readonly<JobState>;
 interface JobState extends ScheduledCollector {
   /** Position in the list of collectors. */
   readonly priority: number;
-  /** The interval of the schedule as written. */
   readonly intervalMs: number;
   /** Offset of the run in its interval, so that many appliances do not start at once. */
   readonly offsetMs: number;
@@ -71,25 +70,21 @@ export interface LastRun {
   readonly lastAttemptMs?: number;
 }
 
-/** A time at which something is due. */
 export interface Due {
   readonly atMs: number;
   /** The same by the system clock, so that a machine that slept is late and not silent. */
   readonly wallMs?: number;
 }
 
-/** A run under way. */
 export interface Run {
   /** Unix milliseconds. */
   readonly startedAtMs: number;
   readonly sinceMs: number;
-  /** The next run by the schedule. */
   readonly next: Due;
   /** The farms that it is about; undefined for all. */
   readonly only: ReadonlySet<string> | undefined;
   /** The cost of its calls for the appliance. */
   spentSeconds: number;
-  /** Resolved when it is over, whatever its outcome. */
   readonly over: PromiseWithResolvers<void>;
   /** Undefined before the farms are known, and if it does not ask farm by farm. */
   byFarm: ByFarm | undefined;
@@ -97,7 +92,6 @@ export interface Run {
   isOutdated: boolean;
 }
 
-/** The farms of a run that asks farm by farm. */
 export interface ByFarm extends BegunFarms {
   readonly farms: readonly Farm[];
   /** How many of them, the first ones, are read at the cost of the urgent budget. */
@@ -122,9 +116,7 @@ export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
  */
 export type RunOutcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
 
-/** The result of a step. */
 export interface StepOutcome {
-  /** The outcome of the run, if it is over. */
   readonly outcome: RunOutcome | undefined;
   readonly changes?: StateChanges;
   /** Why it failed, if the appliance refused it. */
@@ -132,7 +124,7 @@ export interface StepOutcome {
 }
 
 /** The part of an interval over which offsets, and the farms of a run, are spread. */
-export const ratioOfInterval = 0.9;
+export const maxShareOfInterval = 0.9;
 /** A run that costs the appliance no more than this is never held back. */
 export const smallSeconds = 0.5;
 /** The part of the routine budget that a run over the whole appliance takes at most. */
@@ -150,7 +142,7 @@ export function createJob(
   },
 ): Job {
   const { priority, intervalMs, last = {}, readFarms } = parts;
-  const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (ratioOfInterval - parts.jitterRatio);
+  const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (maxShareOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
     priority,
@@ -180,7 +172,6 @@ export function wantNow(job: JobState, order = 0): void {
   job.isUrgent = true;
 }
 
-/** Has the next step of a job wait. */
 export function waitUntil(job: JobState, due: Due): void {
   job.due = due;
 }
@@ -218,7 +209,6 @@ export function recordRun(job: JobState, last: LastRun, retryAtMs: number | unde
   job.last = last;
 }
 
-/** Ends the run of a job, and says when the next one is due. */
 export function endRun(job: JobState, { spentSeconds }: Run, outcome: RunOutcome, due: Due): void {
   job.run = undefined;
   job.isUrgent = false;

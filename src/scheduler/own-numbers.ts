@@ -21,82 +21,80 @@ export interface OwnNumbers {
     readonly roundMs: number | undefined;
   })[];
   readonly clockOffsetSeconds: number | undefined;
-  /** The certificate of the API. */
   readonly certificate?: CertificateLife | undefined;
   readonly series: number;
 }
 
-const ofAppliance = rowsOf((numbers: OwnNumbers) => [numbers], {});
-const ofFailure = rowsOf(({ failureReason }: OwnNumbers) => (failureReason ? [failureReason] : []), {});
-const ofCollectors = rowsOf(({ collectors }: OwnNumbers) => collectors, { collector: ({ collector }) => collector });
+const applianceRows = rowsOf((numbers: OwnNumbers) => [numbers], {});
+const failureRows = rowsOf(({ failureReason }: OwnNumbers) => (failureReason ? [failureReason] : []), {});
+const collectorRows = rowsOf(({ collectors }: OwnNumbers) => collectors, { collector: ({ collector }) => collector });
 
 export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
-  ofAppliance.gauge(
+  applianceRows.gauge(
     'zlb_up',
     '1 while the appliance answers, and accepted the key within the shortest max_stale of its collectors (any call).',
     ({ up }) => up,
   ),
-  ofFailure.info(
+  failureRows.info(
     'zlb_appliance_failure_info',
     'Why the newest call failed, probes included; absent when it succeeded. That the API lacks an object or a route is not a failure (this exporter).',
     { reason: (reason) => reason },
   ),
-  ofAppliance.stateSet(
+  applianceRows.stateSet(
     'zlb_circuit_breaker_state',
     'Whether calls to the appliance are let through (this exporter).',
     breakerStates,
     ({ breaker }) => breaker,
     'state',
   ),
-  ofCollectors.gauge(
+  collectorRows.gauge(
     'zlb_collector_success',
     '1 when the last run of a collector ended well; absent where the appliance lacks what it reads (this exporter).',
     ({ ok }) => ok,
   ),
-  ofCollectors.gauge(
+  collectorRows.gauge(
     'zlb_collector_duration_seconds',
     'Length of the last run, waiting for its turn included (this exporter).',
     ({ durationMs }) => seconds(durationMs),
   ),
-  ofCollectors.gauge(
+  collectorRows.gauge(
     'zlb_collector_interval_seconds',
     'Time from the last scheduled run to the next, after stretching by max_busy_ratio (this exporter).',
     ({ intervalMs }) => seconds(intervalMs),
   ),
-  ofCollectors.gauge(
+  collectorRows.gauge(
     'zlb_collector_round_seconds',
     'Time in which a collector that asks farm by farm reads each farm once, after stretching by routine_busy_ratio (this exporter).',
     ({ roundMs }) => seconds(roundMs),
   ),
-  ofCollectors.gauge(
+  collectorRows.gauge(
     'zlb_collector_last_success_timestamp_seconds',
     'Unix time at which the last good run ended (this exporter).',
     ({ lastSuccessMs }) => seconds(lastSuccessMs),
   ),
-  ofCollectors.gauge(
+  collectorRows.gauge(
     'zlb_collector_last_attempt_timestamp_seconds',
     'Unix time at which the last run started (this exporter).',
     ({ lastAttemptMs }) => seconds(lastAttemptMs),
   ),
-  ofAppliance.gauge(
+  applianceRows.gauge(
     'zlb_appliance_clock_offset_seconds',
     "The appliance's clock minus ours; 0 when they agree within a second (HTTP header Date).",
     ({ clockOffsetSeconds }) => clockOffsetSeconds,
   ),
-  ofAppliance.gauge(
+  applianceRows.gauge(
     'zlb_api_certificate_not_after_timestamp_seconds',
     'Unix time at which the certificate of the API expires, as the last connection showed it; stays while the appliance is away (TLS).',
     ({ certificate }) => certificate?.notAfterSeconds,
   ),
-  ofAppliance.gauge(
+  applianceRows.gauge(
     'zlb_api_certificate_not_before_timestamp_seconds',
     'Unix time at which the life of that certificate began (TLS).',
     ({ certificate }) => certificate?.notBeforeSeconds,
   ),
-  ofAppliance.gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).', ({ series }) => series),
+  applianceRows.gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).', ({ series }) => series),
 ];
 
-/** All families of the exporter's work on one appliance. */
 export const ownFamilies: readonly Family[] = [...ownGauges.map(({ family }) => family), ...counterFamilies];
 
 function seconds(ms: number | undefined): number | null {

@@ -18,7 +18,7 @@ import {
   waitForSchedule,
 } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
-import type { Report } from './report.ts';
+import type { StatusPublisher } from './status-publisher.ts';
 import { nextDue } from './schedule.ts';
 
 /** The collector that finds out whether the appliance is licensed. */
@@ -32,9 +32,13 @@ const maxRatioOfFirst = 0.9;
 /** The time between two reads of the activation while the appliance is deactivated. */
 const whileUnlicensedMs = 60_000;
 
-export interface RunLifecycleParts extends SharedParts {
+export interface RunLifecycleParts
+  extends Pick<
+    SharedParts,
+    'cron' | 'polling' | 'random' | 'now' | 'jobs' | 'state' | 'text' | 'counters' | 'lateness'
+  > {
   readonly calls: Calls;
-  readonly report: Report;
+  readonly publisher: StatusPublisher;
 }
 
 /** Begins the runs of jobs, or says why not, and ends them. */
@@ -56,7 +60,7 @@ export class RunLifecycle {
     if (reason) {
       waitForSchedule(job, this.#afterRun(job, next, 0));
       this.#skip(job, reason);
-      this.#parts.report.republish();
+      this.#parts.publisher.republish();
       return undefined;
     }
     return beginRun(job, { startedAtMs: now(), sinceMs, next, only });
@@ -85,17 +89,17 @@ export class RunLifecycle {
   }
 
   /**
-   * Returns the time from the beginning of a run to the next one, in which the others have their
-   * part of the budget and of the time. A run that asks farm by farm ends with its interval.
+   * Returns the least time from the beginning of a run to the next one: the others have their part
+   * of the budget and of the time in it. A run that asks farm by farm ends with its interval.
    */
-  #turnMs(job: Job, run: Run): number {
+  #leastIntervalMs(job: Job, run: Run): number {
     const { maxBusyRatio, routineBusyRatio } = this.#parts.polling;
     const spentMs = run.spentSeconds * 1_000;
-    if (isFirst(job)) return this.#turnOfFirstMs(job, run, spentMs / maxBusyRatio);
+    if (isFirst(job)) return this.#leastIntervalOfFirstMs(job, run, spentMs / maxBusyRatio);
     return isFarmCollector(job.collector) ? 0 : spentMs / (routineBusyRatio * maxRatioOfRoutine);
   }
 
-  #turnOfFirstMs({ collector, maxStaleMs }: Job, { sinceMs }: Run, budgetMs: number): number {
+  #leastIntervalOfFirstMs({ collector, maxStaleMs }: Job, { sinceMs }: Run, budgetMs: number): number {
     const leastMs = budgetMs / maxRatioOfFirst;
     if (this.#isPartial(collector)) return leastMs;
     const fairMs = Math.max(budgetMs, steadyNow() - sinceMs) / ratioOfFirst;
@@ -117,17 +121,16 @@ export class RunLifecycle {
 
   end(job: Job, run: Run, outcome: RunOutcome): void {
     const { state, text } = this.#parts;
-    endRun(job, run, outcome, this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run)));
+    endRun(job, run, outcome, this.#afterRun(job, run.next, run.sinceMs + this.#leastIntervalMs(job, run)));
     if (outcome !== 'closing') {
       if (outcome !== 'ok' && !state.reading(job.collector)) text.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
       else this.#ran(job, run, outcome);
-      this.#parts.report.republish();
+      this.#parts.publisher.republish();
     }
     run.over.resolve();
   }
 
-  /** Records the outcome of a run that asked the appliance. */
   #ran(job: Job, { startedAtMs, sinceMs }: Run, outcome: 'ok' | 'failed' | 'unsupported_route'): void {
     // A collector without its route neither succeeds nor fails.
     if (outcome === 'unsupported_route') return recordRun(job, {}, this.#parts.state.age() + missingForMs);

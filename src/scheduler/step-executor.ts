@@ -26,7 +26,11 @@ import type { SharedParts } from './poller-parts.ts';
 import type { StateChanges } from '../state/appliance-state.ts';
 import { keyOf } from '../state/reading.ts';
 
-export interface StepExecutorParts extends SharedParts {
+export interface StepExecutorParts
+  extends Pick<
+    SharedParts,
+    'watches' | 'labels' | 'vip' | 'inProbeSlot' | 'now' | 'state' | 'failures' | 'counters' | 'lateness'
+  > {
   readonly calls: Calls;
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
@@ -36,7 +40,6 @@ export interface StepExecutorParts extends SharedParts {
 
 type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
 
-/** The purpose of a step. */
 interface StepOrigin {
   readonly job: Job;
   readonly farm?: string | undefined;

@@ -1,10 +1,16 @@
 import type { UnreadableField } from '../appliance/client.ts';
 import { plural, listed } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
-import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, InterfaceStatus } from './status.ts';
+import {
+  type ApplianceStatus,
+  type CollectorFailure,
+  type CollectorStatus,
+  type FarmStatus,
+  type InterfaceStatus,
+  isHung,
+} from './status.ts';
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems, isUnread } from './farm-problems.ts';
-import { isHung } from './hung-farm.ts';
 import { requestLogProblems } from './request-log-problems.ts';
 import { compareProblems, type OwnProblem, type Problem, withLevel } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';

@@ -2,9 +2,8 @@ import { listed } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
 import { isUnanswered, type ServedName } from '../collectors/vip.ts';
 import { chainEndOf, type ServedCertificate } from '../collectors/vip-probe.ts';
-import { isHung } from './hung-farm.ts';
 import { alertThresholds, expiryWindow } from './alert-thresholds.ts';
-import type { BackendStatus, FarmStatus, ProbeStatus } from './status.ts';
+import { type BackendStatus, type FarmStatus, type ProbeStatus, isHung } from './status.ts';
 import type { OwnProblem } from './problem.ts';
 
 /** Facts of the appliance that a judgement of one of its farms needs. */
@@ -12,9 +11,7 @@ export interface FarmSurroundings {
   readonly nowMs: number;
   /** Files of the certificate store; undefined while that is not known. */
   readonly files: ReadonlySet<string> | undefined;
-  /** When the store was read. */
   readonly filesReadMs: number | undefined;
-  /** True if the states of backends are read. */
   readonly readsBackends: boolean;
   /** L4 farms that went down together; empty if fewer than two did. */
   readonly l4Down: ReadonlySet<string>;

@@ -36,8 +36,7 @@ export const freshnessLevels: Readonly<Record<Freshness, Level>> = {
   unsupported: 'paused',
 };
 
-/** Returns true if a reading is as fresh as it can be. */
-export function isAsItShould(freshness: Freshness): boolean {
+export function isFreshOrUnsupported(freshness: Freshness): boolean {
   return freshness === 'fresh' || freshness === 'unsupported';
 }
 
@@ -55,7 +54,6 @@ const withoutCalls: ReadonlySet<string> = new Set(
 
 const eachFarm: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
 
-/** Returns true for a collector that asks farm by farm. */
 export function asksEachFarm(collector: string): boolean {
   return eachFarm.has(collector);
 }
@@ -80,7 +78,6 @@ export function refusesKey({ failing, collectors: all }: Pick<ApplianceStatus, '
   return all.some(({ failure, isSupported }) => isSupported && failure?.reason === 'unauthorized');
 }
 
-/** The reasons of failing readings, for people. */
 export const reasonWords: Readonly<Record<Reason, string>> = {
   timeout: 'no answer in time',
   connect: 'no connection',

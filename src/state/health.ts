@@ -3,10 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTimeSlice, steadyNow } from '../lib/time.ts';
 import type { ApplianceStatus, FleetStatus, LastMinuteOf } from './status.ts';
 import { applianceProblems } from './appliance-problems.ts';
-import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
+import { type Freshness, freshnessOf, isFreshOrUnsupported } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';
 
-/** The summary of an appliance. */
 export interface ApplianceHealth {
   readonly status: ApplianceStatus;
   /** The worst first. */
@@ -15,9 +14,7 @@ export interface ApplianceHealth {
   readonly doubts: readonly Problem[];
   readonly level: Level;
   readonly gaps: Gaps;
-  /** Number of readings by freshness. */
   readonly readings: Counts<Freshness>;
-  /** Number of farms by state. */
   readonly farmStates: Counts<string>;
 }
 
@@ -37,12 +34,9 @@ export interface Gaps {
   readonly certificates: number;
 }
 
-/** The health of all appliances at one time. */
 export interface HealthSummary {
   readonly takenAtMs: number;
-  /** The appliances in the order of the configuration. */
   readonly perAppliance: readonly ApplianceHealth[];
-  /** The problems of all appliances, the worst first. */
   readonly problems: readonly Problem[];
   readonly lastMinuteOf: LastMinuteOf;
 }
@@ -95,7 +89,6 @@ export function createHealthSummary(parts: {
   };
 }
 
-/** Judges one appliance as it is now. */
 function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
   const all = applianceProblems(status, nowMs);
   const problems = all.filter(({ level }) => level !== 'unknown');
@@ -109,7 +102,7 @@ function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
 }
 
 function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>, doubts: readonly Problem[]): Gaps {
-  const imperfect = [...readings].filter(([freshness]) => !isAsItShould(freshness));
+  const imperfect = [...readings].filter(([freshness]) => !isFreshOrUnsupported(freshness));
   return {
     unread: Number(status.up === undefined),
     lists: Number(status.up !== undefined && status.farms === undefined),
@@ -120,7 +113,6 @@ function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>, doubts: re
   };
 }
 
-/** The number of occurrences by key. */
 export type Counts<Key> = ReadonlyMap<Key, number>;
 
 function countsOf<Key>(all: readonly Key[]): Counts<Key> {

@@ -22,7 +22,6 @@ export type SkipReason = (typeof skipReasons)[number];
  * compute ages.
  */
 export interface FleetStatus {
-  /** The appliances in the order of the configuration. */
   readonly appliances: readonly ApplianceStatus[];
   /**
    * Newest first, at most 200 of all appliances together; a reload keeps them, a restart does not.
@@ -34,7 +33,6 @@ export interface ApplianceStatus {
   readonly name: string;
   /** The origin of its API, which its web interface has too; without a path. */
   readonly url: string;
-  /** The labels of the configuration. */
   readonly labels: Readonly<Record<string, string>>;
   /** The value of `zlb_up`; undefined before the first answer. */
   readonly up: boolean | undefined;
@@ -69,7 +67,6 @@ export interface ApplianceStatus {
   readonly certificates: readonly CertificateStatus[] | undefined;
   readonly activation: ActivationStatus | undefined;
   readonly interfaces: readonly InterfaceStatus[] | undefined;
-  /** The value of `zlb_exporter_series`. */
   readonly series: number;
   /** Series above the limit, which `/metrics` leaves out. */
   readonly seriesLeftOut: number;
@@ -81,11 +78,9 @@ export interface ApplianceStatus {
   readonly isLogSilent?: boolean | undefined;
   /** Data of collectors that nothing above presents, by name. */
   readonly readings?: Readonly<Record<string, unknown>> | undefined;
-  /** The enabled collectors, in order of priority. */
   readonly collectors: readonly CollectorStatus[];
 }
 
-/** A farm with an objective, and whether that is also one of latency. */
 export interface FarmObjective {
   readonly farm: string;
   readonly hasLatency: boolean;
@@ -196,7 +191,6 @@ export interface CollectorStatus {
 
 /** Calls to an appliance of which the newest failed, probes included. */
 export interface FailingCalls {
-  /** The reason of the newest one. */
   readonly reason: FailureReason;
   /** When the first call failed after the last one that succeeded. */
   readonly sinceMs: number;
@@ -219,4 +213,15 @@ export interface Transition {
   readonly labels: Readonly<Record<string, string>>;
   readonly from: string;
   readonly to: string;
+}
+
+/** A farm of the status, also as `/api/status` has it. */
+interface HungFarm {
+  readonly isSilent?: boolean | null | undefined;
+  readonly state: string;
+}
+
+/** Returns true for a proxy that does not answer its appliance; that of a stopped farm cannot. */
+export function isHung({ isSilent, state }: HungFarm): boolean {
+  return isSilent === true && state !== 'down';
 }

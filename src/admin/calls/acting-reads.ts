@@ -2,7 +2,7 @@ import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { isHarmless } from '../../appliance/harmless.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
-import type { ApplianceReach } from './reach.ts';
+import type { ApplianceSession } from './session.ts';
 import type { Particulars } from './recorder.ts';
 import type { AdminCall } from './admin-call.ts';
 
@@ -22,12 +22,12 @@ const ownFailures: readonly FailureReason[] = [
  */
 export async function actsNow(
   { operation: { row }, params }: OperationCall,
-  reach: Pick<ApplianceReach, 'read'>,
+  session: Pick<ApplianceSession, 'read'>,
   appliance: string,
 ): Promise<boolean> {
   if (row.acts?.on !== 'l4xnat') return false;
   try {
-    return !isHarmless(await reach.read('readFarmsSummary', {}), params.farmname ?? '');
+    return !isHarmless(await session.read('readFarmsSummary', {}), params.farmname ?? '');
   } catch (error) {
     if (error instanceof ApplianceError && !ownFailures.includes(error.reason)) return true;
     throw upstreamProblem(error, appliance, 'none');

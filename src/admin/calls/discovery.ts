@@ -3,7 +3,7 @@ import { isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, refuseAnswer, upstreamProblem } from '../policy/problem.ts';
-import { type ApplianceReach, readAnswer } from './reach.ts';
+import { type ApplianceSession, readAnswer } from './session.ts';
 
 /** A parameter as described by the appliance (docs/api.md §1.4). */
 export const ParameterSchema = Type.Object({
@@ -46,7 +46,7 @@ const maxValues = 1_000;
  * {@link AdminProblem}.
  */
 export async function discover(
-  reach: Pick<ApplianceReach, 'send' | 'signal'>,
+  session: Pick<ApplianceSession, 'send' | 'signal'>,
   { operation, path }: OperationCall,
 ): Promise<Discovered> {
   const { row, method } = operation;
@@ -58,7 +58,7 @@ export async function discover(
   }
   const body = Buffer.from('{}');
   const request = { method, path, contentType: 'application/json', body, contentLength: body.length };
-  const { status, text } = await readAnswer(reach, request, maxBytes).catch((error: unknown) => {
+  const { status, text } = await readAnswer(session, request, maxBytes).catch((error: unknown) => {
     throw upstreamProblem(error, 'The appliance', 'none');
   });
   refuseAnswer(status, 'The appliance');

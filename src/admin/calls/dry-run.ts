@@ -7,8 +7,7 @@ import { ApplianceError } from '../../appliance/errors.ts';
 import { createRouteMatcher } from '../../appliance/route.ts';
 import { parseJson } from '../../lib/check.ts';
 import { AuditLineSchema } from '../journal/record.ts';
-import type { approvalOf } from './needs-approval.ts';
-import { confirmationOf, isConfirmed } from './confirmation.ts';
+import { type approvalOf, confirmationOf, isConfirmed } from './approval.ts';
 import { discover, ParameterSchema, problemsOf } from './discovery.ts';
 import {
   type KnownReplies,
@@ -24,7 +23,7 @@ import { maskValue } from './mask.ts';
 import { may } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { type ApplianceReach, readAnswer } from './reach.ts';
+import { type ApplianceSession, readAnswer } from './session.ts';
 import type { AdminCall } from './admin-call.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -84,7 +83,7 @@ export interface DryRunParts {
     readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
     readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
   };
-  readonly reach: ApplianceReach;
+  readonly session: ApplianceSession;
   /** True if changes are frozen and the call is a change. */
   readonly frozen: boolean;
   readonly approval: ReturnType<typeof approvalOf>;
@@ -94,11 +93,11 @@ export interface DryRunParts {
  * Runs all checks of a call without sending it; sends only reads and the request for parameters.
  */
 export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
-  const { asked, reach, approval } = planning;
+  const { asked, session, approval } = planning;
   const { call, body } = asked;
   const { key, row, method } = call.operation;
   const answers: KnownReplies = asked.planning ?? new Map();
-  const findings = await inspectCall(call, body?.fields ?? {}, reach, answers);
+  const findings = await inspectCall(call, body?.fields ?? {}, session, answers);
   const validation = await validate(planning);
   const current = method === 'GET' ? null : await currentObject(planning, answers);
   const expected = confirmationOf(call, asked.appliance);
@@ -113,7 +112,7 @@ export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
     risk: row.risk,
     request: {
       method,
-      url: reach.urlOf(call.path),
+      url: session.urlOf(call.path),
       headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
       body: body ? body.masked : null,
     },
@@ -127,7 +126,7 @@ export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
   };
 }
 
-async function validate({ asked, reach, frozen }: DryRunParts): Promise<Validation> {
+async function validate({ asked, session, frozen }: DryRunParts): Promise<Validation> {
   const { call, body, planning } = asked;
   const { row, method } = call.operation;
   const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
@@ -139,7 +138,7 @@ async function validate({ asked, reach, frozen }: DryRunParts): Promise<Validati
       `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`,
     );
   try {
-    const { parameters } = await discover(reach, call);
+    const { parameters } = await discover(session, call);
     const shown = { checked: true, problems: problemsOf(body?.fields ?? {}, parameters), parameters };
     return parameters.length > 0 ? shown : { ...shown, note: 'The appliance describes no parameters of this call.' };
   } catch (error) {
@@ -172,18 +171,18 @@ const maxObjectBytes = 262_144;
  * appliance does not answer. A plan shows what its guards have read.
  */
 async function currentObject(
-  { asked: { call, principal, planning }, reach }: DryRunParts,
+  { asked: { call, principal, planning }, session }: DryRunParts,
   answers: KnownReplies,
 ): Promise<CurrentObject | null> {
   const wanted = readAbove(call.path, principal);
-  const found = wanted && !(await mayAct(reach, wanted)) ? wanted : readAbove(call.path, principal, true);
+  const found = wanted && !(await mayAct(session, wanted)) ? wanted : readAbove(call.path, principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
-  if (isKnownSilent(reach, params.farmname) || (await waitsForProxy(answers, params))) return null;
+  if (isKnownSilent(session, params.farmname) || (await waitsForProxy(answers, params))) return null;
   const known = await planning?.get(questionOf(operation, params))?.catch(() => undefined);
   if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {
-    const { status, headers, text } = await readAnswer(reach, { method: 'GET', path }, maxObjectBytes);
+    const { status, headers, text } = await readAnswer(session, { method: 'GET', path }, maxObjectBytes);
     return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
@@ -200,7 +199,7 @@ async function waitsForProxy(answers: KnownReplies, { farmname }: Readonly<Recor
 }
 
 /** Returns true for a read that acts on its farm (docs/api.md §1.7), or may. */
-async function mayAct({ read }: ApplianceReach, { operation, params }: NonNullable<ReturnType<typeof readAbove>>) {
+async function mayAct({ read }: ApplianceSession, { operation, params }: NonNullable<ReturnType<typeof readAbove>>) {
   const row: EndpointRow = endpoints[operation];
   if (!row.acts) return false;
   const summary = await read('readFarmsSummary', {}).catch(() => undefined);

@@ -13,9 +13,8 @@ import {
   repeatWithCare,
   upstreamProblem,
 } from '../policy/problem.ts';
-import type { BodyMemory } from './body-memory.ts';
-import { minBytesPerSecond } from './pace.ts';
-import { answerInTime, bodyError, discard, discardLate, withEnd } from './reach.ts';
+import { type BodyMemory, minBytesPerSecond } from './body-memory.ts';
+import { answerInTime, bodyError, discard, discardLate, withEnd } from './session.ts';
 import type { Particulars } from './recorder.ts';
 import { isChange } from '../policy/policy.ts';
 import type { AdminAnswer, AdminCall } from './admin-call.ts';
@@ -60,7 +59,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
   let isLate = false;
   const outcome = createOutcome(parts);
-  slot.keepFor(outcome.told);
+  slot.keepFor(outcome.reported);
   const effect = (): Effect => {
     if (asked.sent !== 'sent') return 'unsent';
     return isChange(call) ? 'perhaps' : 'none';
@@ -115,12 +114,12 @@ async function finish({ parts, answered, outcome, content, effect }: SentCall): 
     const { status, headers, body } = answer;
     refuseAnswer(status, name);
     if (!Buffer.isBuffer(body)) return { status, headers, body: await holdAnswer(parts, outcome, answer, body) };
-    await outcome.tell({ status, received_bytes: body.length });
+    await outcome.report({ status, received_bytes: body.length });
     return { status, headers, body };
   } catch (error) {
     discardLate(answered);
     const problem = upstreamProblem(causeOf(error, content), name, effect());
-    await outcome.tell(outcomeOf(problem, effect()));
+    await outcome.report(outcomeOf(problem, effect()));
     throw problem;
   } finally {
     // The appliance did not read the whole upload.
@@ -158,7 +157,7 @@ async function holdAnswer(
       async onEnd(bytes, failure) {
         if (failure) discard(source);
         const code = failure ? { code: answerProblem(failure, parts, status).code } : {};
-        await outcome.tell({ status, received_bytes: bytes, ...code });
+        await outcome.report({ status, received_bytes: bytes, ...code });
       },
     });
     // A body that is not whole may also be empty because the appliance is slow.
@@ -167,7 +166,7 @@ async function holdAnswer(
   } catch (error) {
     discard(source);
     const problem = answerProblem(error, parts, status);
-    await outcome.tell({ status, code: problem.code });
+    await outcome.report({ status, code: problem.code });
     throw problem;
   }
 }
@@ -175,22 +174,22 @@ async function holdAnswer(
 /** Reports the outcome of a call, once. */
 function createOutcome({ asked, onOver }: Pick<Forwarding, 'asked' | 'onOver'>) {
   const startedAt = steadyNow();
-  const told = Promise.withResolvers<void>();
-  let telling: Promise<void> | undefined;
+  const reported = Promise.withResolvers<void>();
+  let reporting: Promise<void> | undefined;
 
-  async function tellOnce(outcome: Partial<Particulars>): Promise<void> {
+  async function reportOnce(outcome: Partial<Particulars>): Promise<void> {
     const durationMs = Math.round(steadyNow() - startedAt);
     try {
       const sent = asked.sent === 'sent' ? asked.body?.sent() : undefined;
       await onOver({ event: 'outcome', duration_ms: durationMs, ...sent, ...outcome });
     } finally {
-      told.resolve();
+      reported.resolve();
     }
   }
 
   return {
-    told: told.promise,
-    tell: (outcome: Partial<Particulars>): Promise<void> => (telling ??= tellOnce(outcome)),
+    reported: reported.promise,
+    report: (outcome: Partial<Particulars>): Promise<void> => (reporting ??= reportOnce(outcome)),
   };
 }
 

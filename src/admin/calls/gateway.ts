@@ -26,15 +26,14 @@ import { AdminProblem } from '../policy/problem.ts';
 import type { AdminAnswer, AdminCall } from './admin-call.ts';
 import { actsNow, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
-import { type Approval, approvalOf } from './needs-approval.ts';
-import { confirm } from './confirmation.ts';
+import { type Approval, approvalOf, confirm } from './approval.ts';
 import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import type { GatewayCall } from '../../history/authors.ts';
 import { withoutSecretFields } from '../../history/writes.ts';
 import type { BodyMemory } from './body-memory.ts';
-import { type AdminAppliance, createReach, type ApplianceReach } from './reach.ts';
+import { type AdminAppliance, createSession, type ApplianceSession } from './session.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
 import type { QueuedWork, QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
@@ -69,7 +68,7 @@ type QueuePlace = Pick<QueueRequest, 'kind' | 'signal' | 'urgent' | 'what'>;
 interface HeldSlot {
   readonly appliance: AdminAppliance;
   readonly slot: QueueSlot;
-  readonly reach: ApplianceReach;
+  readonly session: ApplianceSession;
 }
 
 /** The time after its plan in which a change is sent without reading everything again. */
@@ -163,13 +162,13 @@ export class Gateway {
     this.#permit(asked);
     const { risk } = asked.call.operation.row;
     const place = { kind: 'read', signal: asked.signal, what: this.#workOf(asked, 'dry run') } as const;
-    return await this.#inQueue(asked, place, async ({ reach }) => {
+    return await this.#inQueue(asked, place, async ({ session }) => {
       // The dry run of a change asks the appliance for parameters with a method other than GET, so
       // it is audited first. One for a plan does not ask, and its change has records of its own.
       if (risk !== 'read' && !asked.planning) await recorder.record(subjectOf(asked), { event: 'dry_run' });
       return await dryRunCall({
         asked,
-        reach,
+        session,
         frozen: freeze.state !== undefined && changes(risk),
         approval: approvalOf(approvals(), asked),
       });
@@ -188,10 +187,10 @@ export class Gateway {
     authorise(caller.principal, call);
     refuseFrozen(freeze, call);
     const what = { noun: 'question for parameters', object: `of ${key}` };
-    return await this.#inQueue(caller, { kind: 'read', signal, what }, async ({ reach }) => {
+    return await this.#inQueue(caller, { kind: 'read', signal, what }, async ({ session }) => {
       refuseFrozen(freeze, call);
       await recorder.record({ ...caller, operation: key, method, path: call.path }, { event: 'discovery' });
-      return { operation: key, route: row.route, ...(await discover(reach, call)) };
+      return { operation: key, route: row.route, ...(await discover(session, call)) };
     });
   }
 
@@ -221,7 +220,6 @@ export class Gateway {
     };
   }
 
-  /** Names the work of a call by its farm, or its operation. */
   #workOf({ token, call, body }: AdminCall, noun: string): QueuedWork {
     const farm = this.#parts.recorder.holdsSecret(call.params, token) ? undefined : farmOf(call, body);
     return { noun, object: farm === undefined ? `(${call.operation.key})` : `of farm ${oneLine(farm, 100)}` };
@@ -238,7 +236,7 @@ export class Gateway {
     return await queue.run({ ...place, appliance: name, principal: principal.name }, async (slot) => {
       // Again: a reload may have replaced the appliance.
       const appliance = this.applianceFor(caller);
-      const held = { appliance, slot, reach: createReach({ appliance, slot, timeoutMs, signal }) };
+      const held = { appliance, slot, session: createSession({ appliance, slot, timeoutMs, signal }) };
       this.#recheckCaller(caller, held);
       return await work(held);
     });
@@ -248,8 +246,8 @@ export class Gateway {
    * Looks whether the farm of a read that acts on L4 farms is one, right before it is sent: then
    * the caller needs the right of its effect.
    */
-  async #markEffect(asked: AdminCall, { reach, appliance }: HeldSlot): Promise<void> {
-    if (!(await actsNow(asked.call, reach, appliance.name))) return;
+  async #markEffect(asked: AdminCall, { session, appliance }: HeldSlot): Promise<void> {
+    if (!(await actsNow(asked.call, session, appliance.name))) return;
     const { principal } = asked;
     asked.call = { ...asked.call, acts: true };
     authorise(principal, asked.call);
@@ -259,9 +257,9 @@ export class Gateway {
     this.#unanswered.refuse(asked);
   }
 
-  async #guard(asked: AdminCall, { reach }: HeldSlot): Promise<Overridden> {
+  async #guard(asked: AdminCall, { session }: HeldSlot): Promise<Overridden> {
     const { call, body, plan } = asked;
-    const findings = await inspectCall(call, body?.fields ?? {}, reach, this.#recentAnswers(asked));
+    const findings = await inspectCall(call, body?.fields ?? {}, session, this.#recentAnswers(asked));
     const isSeen = blockingOf(findings).every(({ guard: name }) => plan?.guards.has(name) ?? true);
     const overridden = isSeen ? overriddenBy(findings, asked) : {};
     refuseFindings(findings, overridden);
@@ -285,9 +283,9 @@ export class Gateway {
     refuseUnplanned(asked, held);
   }
 
-  #recheckCaller({ principal }: QueuedCaller, { reach }: HeldSlot): void {
+  #recheckCaller({ principal }: QueuedCaller, { session }: HeldSlot): void {
     this.#parts.principals.refuseUnlessInForce(principal);
-    reach.refuseGone();
+    session.refuseGone();
   }
 
   async #recordIntent(asked: AdminCall, overridden: Overridden): Promise<void> {
@@ -362,9 +360,8 @@ export class Gateway {
   }
 }
 
-/** Refuses a call that the plan of its change does not have. */
 function refuseUnplanned({ plan, call: { operation, path } }: AdminCall, held: HeldSlot): void {
-  if (!plan || !changes(operation.row.risk) || plan.urls.has(held.reach.urlOf(path))) return;
+  if (!plan || !changes(operation.row.risk) || plan.urls.has(held.session.urlOf(path))) return;
   throw new AdminProblem('plan_changed', {
     detail: `${held.appliance.name} is not the machine that the plan names; nothing was sent.`,
     remedy: 'Ask again: a reload has changed the url of the appliance.',

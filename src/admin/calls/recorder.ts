@@ -33,7 +33,6 @@ export interface RecorderParts {
   readonly journal: Pick<Journal, 'append'>;
   /** Returns the present keys of the appliances. */
   readonly keys: () => readonly Secret[];
-  /** Returns true if a word is any token. */
   readonly isToken: (word: string) => boolean;
   readonly onLost: (error: unknown, subject: Pick<Subject, 'id'>) => void;
   /** Milliseconds of a monotonic clock. */
@@ -91,7 +90,7 @@ export function createRecorder(parts: RecorderParts) {
   }
 
   /** Records the numbers that are this old. Does not reject: other records must not be lost. */
-  async function tellSuppressed(ageMs = minuteMs): Promise<void> {
+  async function recordSuppressed(ageMs = minuteMs): Promise<void> {
     for (const { principal, role, sinceMs, count } of suppressed.values()) {
       if (steadyNow() - sinceMs < ageMs) continue;
       suppressed.delete(principal);
@@ -106,7 +105,7 @@ export function createRecorder(parts: RecorderParts) {
      * disk.
      */
     async record(subject: Subject, particulars: Particulars, alongside?: Alongside): Promise<AuditPosition> {
-      await tellSuppressed();
+      await recordSuppressed();
       return await journal.append(recordOf(subject, particulars), alongside).catch(unavailable);
     },
     /**
@@ -114,7 +113,7 @@ export function createRecorder(parts: RecorderParts) {
      * a failure.
      */
     async note(subject: Subject, particulars: Particulars): Promise<void> {
-      await tellSuppressed();
+      await recordSuppressed();
       if (particulars.event === 'denied' && !admit(subject.principal)) return;
       try {
         await journal.append(recordOf(subject, particulars));
@@ -126,7 +125,7 @@ export function createRecorder(parts: RecorderParts) {
      * Returns what a caller or an appliance says, in one line and without secrets; null for nothing.
      * `sent` has what was sent, and may come back.
      */
-    said: (
+    redact: (
       text: string | undefined,
       token: Secret,
       maxLength = maxReasonLength,
@@ -137,7 +136,7 @@ export function createRecorder(parts: RecorderParts) {
     holdsSecret: (value: unknown, token: Secret): boolean =>
       JSON.stringify(scrubValue(value, secretRemover(parts, [token]))) !== JSON.stringify(value),
     /** Writes the counted refusals before the journal closes; does not reject. */
-    close: () => tellSuppressed(0),
+    close: () => recordSuppressed(0),
   };
 }
 

@@ -8,18 +8,15 @@ import { TooManyPartsError } from '../../lib/counted-request.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
-import { type BodyMemory, type HeldBody, maxBodyBytes } from './body-memory.ts';
+import { type BodyMemory, type HeldBody, maxBodyBytes, minBytesPerSecond, type Pace } from './body-memory.ts';
 import { maskBody } from './mask.ts';
-import { minBytesPerSecond, type Pace } from './pace.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
 
-/** A body that was not read yet. */
 export interface UnreadBody {
   readonly contentType: string | undefined;
   /** Bytes, if the caller sent the header. */
   readonly contentLength: number | undefined;
-  /** Undefined if the request has no body. */
   readonly body: Readable | undefined;
   /** The room of its sender. */
   readonly room?: BodyRoom;

@@ -5,15 +5,22 @@ import { AdminProblem } from '../policy/problem.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { AdminCall } from '../calls/admin-call.ts';
-import { confirmationOf } from '../calls/confirmation.ts';
+import { confirmationOf } from '../calls/approval.ts';
 import { maskedFields, maxWrittenBytes } from '../calls/mask.ts';
 import { bodyTypes } from '../policy/operation.ts';
-import { type Change, type ChangePlan, isOver, type PlanOfChange, type StepEvent, transition } from './change.ts';
+import {
+  type Change,
+  type ChangePlan,
+  isOver,
+  type PlanOfChange,
+  type StepEvent,
+  transition,
+  planLines,
+} from './change.ts';
 import { planChange, type PlannedChange, titleOf } from './plan.ts';
-import { planLines } from './plan-lines.ts';
 import type { ChangesContext } from './context.ts';
-import { refusePlan } from './rights.ts';
-import { launch, type Launched } from './run.ts';
+import { refusePlan } from './decide.ts';
+import { launch, type StartedChange } from './run.ts';
 import { type IdentifiedChange, malformed, type NewChange, type Task } from './task.ts';
 
 export const maxOpenPerPrincipal = 20;
@@ -43,7 +50,7 @@ export async function showPlan(context: ChangesContext, asked: NewChange, caller
 }
 
 /**
- * Plans a change and runs it at once, and tells what its steps do; it waits instead if a call of it
+ * Plans a change, runs it at once, and reports what its steps do. It waits instead if a call of it
  * needs approval.
  */
 export async function runNow(
@@ -51,16 +58,16 @@ export async function runNow(
   asked: NewChange,
   caller: Caller,
   onEvent: (event: StepEvent) => void,
-): Promise<Launched> {
+): Promise<StartedChange> {
   refuseUnasked(context, asked, caller);
   return await whileOpen(context, caller, async () => {
     let step = 0;
-    const tell = (event: StepEvent): void => {
+    const onStepEvent = (event: StepEvent): void => {
       ({ step } = event);
       onEvent(event);
     };
-    const onWait = (line: string): void => tell({ event: 'wait', step, line });
-    // A stop of the exporter ends it as the leave of its caller does.
+    const onWait = (line: string): void => onStepEvent({ event: 'wait', step, line });
+    // A stop of the exporter ends it, as its caller does by leaving.
     const runner = { ...caller, signal: AbortSignal.any([caller.signal, context.stopping.signal]) };
     const change = await planned(context, { ...asked, onWait }, runner);
     refuseOtherPlan(change);
@@ -74,7 +81,9 @@ export async function runNow(
     const asks = { change: recordOf(context, change, caller), sealed: sealedOf(change, caller) };
     const decision = { by: caller.principal.name, what: 'started', reason: asks.change.reason } as const;
     const started = transition(asks, { state: 'approved', decision }, new Date(context.now()).toISOString());
-    return await launch(context, { planned: change, runner, tell }, async () => context.store.add(started, caller));
+    return await launch(context, { planned: change, runner, onEvent: onStepEvent }, async () =>
+      context.store.add(started, caller),
+    );
   });
 }
 
@@ -110,7 +119,8 @@ function sealedOf({ salt }: PlannedChange, { principal }: Caller) {
 
 function recordOf(context: ChangesContext, change: PlannedChange, { principal, token }: Caller): Change {
   const { id, appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts, askedAtMs } = change;
-  const said = (text: string | null | undefined): string | null => context.recorder.said(text ?? undefined, token);
+  const redacted = (text: string | null | undefined): string | null =>
+    context.recorder.redact(text ?? undefined, token);
   return {
     id,
     state: alerts ? 'proposed' : 'pending',
@@ -123,8 +133,8 @@ function recordOf(context: ChangesContext, change: PlannedChange, { principal, t
     ...(backupFirst && { backup_first: backupFirst }),
     ...(waitSeconds !== undefined && { wait_seconds: waitSeconds }),
     requested_by: principal.name,
-    reason: said(reason),
-    alerts: (alerts ?? []).map((each) => ({ ...each, summary: said(each.summary) })),
+    reason: redacted(reason),
+    alerts: (alerts ?? []).map((each) => ({ ...each, summary: redacted(each.summary) })),
     created: new Date(askedAtMs).toISOString(),
     expires: new Date(context.now() + context.settings().ttlMs).toISOString(),
     digest: change.digest,
@@ -144,7 +154,6 @@ function wouldOf({ steps }: ChangePlan): PlanOfChange['would'] {
   return (['be refused', 'wait for approval'] as const).find((each) => all.includes(each)) ?? 'be sent';
 }
 
-/** Refuses what needs no plan to be refused. */
 function refuseUnasked(
   context: ChangesContext,
   { appliance, task, alerts }: NewChange,

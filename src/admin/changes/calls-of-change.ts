@@ -4,7 +4,7 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { maxValuesOf } from '../../appliance/reply-bounds.ts';
 import type { AdminCall, PinnedPlan } from '../calls/admin-call.ts';
-import { wholeBody } from '../calls/reach.ts';
+import { wholeBody } from '../calls/session.ts';
 import { bodyOf } from '../calls/request-body.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { type KnownReplies, questionOf } from '../policy/guards/guard.ts';
@@ -51,8 +51,8 @@ export function recipeContextFor(
     values: task.parameters,
     files: ('recipe' in task && task.files) || {},
     knownFarms: () => context.gateway.applianceFor({ principal: caller.principal, appliance }).knownFarms(),
-    reach: context.reachOf(appliance),
-    limits: context.limitsOf(appliance),
+    probeLimits: context.probeLimitsOf(appliance),
+    vipLimits: context.vipLimitsOf(appliance),
     waitMs: waitSeconds === undefined ? undefined : waitSeconds * 1_000,
     now: context.now,
     steadyNow: context.steadyNow,
@@ -116,7 +116,6 @@ function createCalls(
   };
 }
 
-/** Returns a call for the gateway. */
 function adminCall(call: OperationCall, { content }: Write, { asked, caller, plan }: ChangeCallsParts): AdminCall {
   const { id, appliance, reason, force, breakGlass = false } = asked;
   const { row } = call.operation;

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
-import { DryRunSchema } from '../calls/dry-run.ts';
+import { oneLine } from '../../lib/text.ts';
+import { type DryRun, DryRunSchema } from '../calls/dry-run.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { TargetSchema } from '../recipes/recipe.ts';
 
@@ -45,7 +46,6 @@ const nextStates: Readonly<Record<ChangeState, readonly ChangeState[]>> = {
   withdrawn: [],
 };
 
-/** The states of a change that is not over. */
 export const openStates = changeStates.filter((state) => nextStates[state].length > 0);
 
 export function isOver(state: ChangeState): boolean {
@@ -103,7 +103,6 @@ const ChangePlanSchema = Type.Object({
 });
 export type ChangePlan = Readonly<Static<typeof ChangePlanSchema>>;
 
-/** The alert that proposed a change. */
 export const AlertSourceSchema = Type.Object({
   name: text,
   summary: orNull(text),
@@ -160,7 +159,6 @@ export const ChangeSchema = Type.Object({
 });
 export type Change = Readonly<Static<typeof ChangeSchema>>;
 
-/** The decisions that a person makes on a change. */
 export const decisionWords = ['approve', 'deny', 'cancel'] as const;
 export type DecisionWord = (typeof decisionWords)[number];
 
@@ -213,7 +211,6 @@ export const ChangeEventSchema = Type.Union(
   },
 );
 export type ChangeEvent = Readonly<Static<typeof ChangeEventSchema>>;
-/** An event of a step. */
 export type StepEvent = Extract<ChangeEvent, { readonly event: 'begin' | 'wait' | 'end' }>;
 
 /** The parts of an open change that nobody is shown, and that are deleted when it is over. */
@@ -233,7 +230,6 @@ export const StoredChangeSchema = Type.Object({
 });
 export type StoredChange = Readonly<Static<typeof StoredChangeSchema>>;
 
-/** How a change ended. */
 export interface Ending extends Required<Omit<Outcome, 'at'>> {
   readonly state: Extract<ChangeState, 'done' | 'failed' | 'uncertain'>;
 }
@@ -274,4 +270,37 @@ export function alreadyOver({ id, state }: Change, because = `it is ${state}`): 
     detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
     refused: id,
   });
+}
+
+/** Returns a plan as people read it: what is so now, the steps, and what speaks against each. */
+export function planLines({ facts, steps }: ChangePlan): readonly string[] {
+  return [
+    ...facts.map((fact) => oneLine(fact, 1_000)),
+    '',
+    'Plan',
+    ...steps.flatMap(({ title, would, ...objections }, index) => [
+      `  ${index + 1}. ${oneLine(title, 500)}`,
+      ...(would === 'wait for approval' ? ['       it needs approval'] : []),
+      ...objectionLines(objections).map((line) => `   ${line}`),
+    ]),
+  ];
+}
+
+/**
+ * Returns the objections of the gateway and its guards to a call, each once; with `validation` also
+ * those of the appliance.
+ */
+export function objectionLines(
+  { because, findings }: Pick<DryRun, 'because' | 'findings'>,
+  validation: Omit<DryRun['validation'], 'checked'> = { problems: [] },
+): readonly string[] {
+  const found = findings.map(
+    ({ guard, severity, message, remedy }) => `${severity === 'blocking' ? '✗' : '!'} ${guard}: ${message} ${remedy}`,
+  );
+  const known = new Set(findings.map(({ message }) => message));
+  const others = [...because, ...validation.problems]
+    .filter((sentence) => !known.has(sentence))
+    .map((sentence) => `✗ ${sentence}`);
+  const note = validation.note === undefined ? [] : [validation.note];
+  return [...found, ...others, ...note].map((text) => `  ${oneLine(text, 2_000)}`);
 }

@@ -6,15 +6,14 @@
 
 import type { Caller, Principal } from '../policy/principal.ts';
 import type { AdminCall } from '../calls/admin-call.ts';
-import type { Approval } from '../calls/needs-approval.ts';
+import type { Approval } from '../calls/approval.ts';
 import { randomBytes } from 'node:crypto';
 import { ask, askInstead, runNow, showPlan } from './ask.ts';
 import type { AlertSource, Change, PlanOfChange, ShownChange, StepEvent } from './change.ts';
 import { sendDirectly } from './direct-call.ts';
-import { decide, type DecisionOn, setAlerts } from './decide.ts';
+import { decide, type DecisionOn, setAlerts, changeFor, maySee, shownTo } from './decide.ts';
 import { ChangeStore } from './change-store.ts';
 import type { ChangesContext, ChangesParts } from './context.ts';
-import { changeFor, maySee, shownTo } from './rights.ts';
 import { sweep } from './recover.ts';
 import { type Asked, type NewChange, readAsked } from './task.ts';
 
@@ -42,7 +41,6 @@ export function createChanges(parts: ChangesParts) {
       return store.held.map(({ change, alerts }) => ({ change, alerts }));
     },
     ask: (asked: NewChange, caller: Caller) => ask(context, asked, caller),
-    /** Sends a call that needs no approval. */
     sendDirectly: (asked: AdminCall, approval: Exclude<Approval, 'waits'>) => sendDirectly(context, asked, approval),
     askInstead: (waiting: AdminCall) => shown(waiting, askInstead(context, waiting)),
     /** Asks for what the body of a change describes. */
@@ -50,9 +48,9 @@ export function createChanges(parts: ChangesParts) {
     /** Plans what the body of a change describes; stores nothing. */
     showPlan: (asked: Asked, caller: Caller): Promise<PlanOfChange> =>
       showPlan(context, readAsked(asked, context), caller),
-    /** Runs what the body of a change describes, and tells what its steps do. */
-    async runNow(asked: Asked, caller: Caller, tell: (event: StepEvent) => void) {
-      const { change, over } = await runNow(context, readAsked(asked, context), caller, tell);
+    /** Runs what the body of a change describes, and reports what its steps do. */
+    async runNow(asked: Asked, caller: Caller, onEvent: (event: StepEvent) => void) {
+      const { change, over } = await runNow(context, readAsked(asked, context), caller, onEvent);
       return { change: shownTo(context, caller.principal, change), over: over && shown(caller, over) };
     },
     /** Returns those that the principal may see, the newest first. */

@@ -7,21 +7,20 @@ import type { Recorder } from '../calls/recorder.ts';
 import type { VipLimits, Recipe } from '../recipes/recipe.ts';
 import type { ChangeStore, ChangeStoreParts } from './change-store.ts';
 
-/** The parts of changes. */
 export interface ChangesParts extends ChangeStoreParts {
   readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'changesOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
-  readonly recorder: Pick<Recorder, 'record' | 'said' | 'holdsSecret'>;
+  readonly recorder: Pick<Recorder, 'record' | 'redact' | 'holdsSecret'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** How long a change waits, and whether people may approve their own. */
   readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
   /** Returns what the collector vip of an appliance may connect to; undefined while it is off. */
-  readonly reachOf: (appliance: string) => VipLimits | undefined;
+  readonly probeLimitsOf: (appliance: string) => VipLimits | undefined;
   /** Returns the same limits, also while it is off; undefined for an appliance that is gone. */
-  readonly limitsOf: (appliance: string) => VipLimits | undefined;
+  readonly vipLimitsOf: (appliance: string) => VipLimits | undefined;
   readonly steadyNow: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }

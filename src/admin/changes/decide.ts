@@ -1,13 +1,23 @@
-import type { Caller } from '../policy/principal.ts';
+import { frozenProblem } from '../policy/freeze.ts';
+import { authorise, may } from '../policy/policy.ts';
+import type { Caller, Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AlertSource, Change, DecisionWord } from './change.ts';
+import {
+  type AlertSource,
+  alreadyOver,
+  type Change,
+  type ChangePlan,
+  type DecisionWord,
+  decisionWords,
+  isWaiting,
+  type ShownChange,
+  type StoredChange,
+} from './change.ts';
 import type { HeldChange } from './change-store.ts';
 import type { ChangesContext } from './context.ts';
-import { planAgain } from './plan.ts';
-import { changeFor, refuseApproval, refuseDecision } from './rights.ts';
+import { planAgain, type PlannedChange } from './plan.ts';
 import { launch } from './run.ts';
 
-/** A decision on the change of an id. */
 export interface DecisionOn {
   readonly id: string;
   readonly word: DecisionWord;
@@ -27,13 +37,14 @@ export async function decide(
   const { principal, token } = caller;
   const held = changeFor(context, id, principal);
   const state = states[word];
-  const decision = { by: principal.name, what: state, reason: context.recorder.said(reason, token) };
+  const decision = { by: principal.name, what: state, reason: context.recorder.redact(reason, token) };
   const save = async (): Promise<HeldChange> => {
     await context.store.move(held, { state, decision }, caller);
     return held;
   };
   return await context.store.deciding(held, async () => {
-    refuseDecision(context, word, held, principal);
+    const refusal = refusalOf(context, word, held, principal);
+    if (refusal) throw refusal;
     if (word !== 'approve') return (await save()).change;
     if (digest !== held.change.digest) throw otherDigest();
     // The approver may leave once it is approved; the exporter goes on.
@@ -43,7 +54,7 @@ export async function decide(
     await context.store.requirePlan(held, planned);
     // A reload may have removed the token while the plan was made.
     context.principals.refuseUnlessInForce(principal);
-    return (await launch(context, { planned, runner, tell: () => undefined }, save)).change;
+    return (await launch(context, { planned, runner, onEvent: () => undefined }, save)).change;
   });
 }
 
@@ -69,5 +80,138 @@ export async function setAlerts(
 function otherDigest(): AdminProblem {
   return new AdminProblem('digest_mismatch', {
     detail: 'The digest is not that of the present plan; nothing was sent.',
+  });
+}
+
+/** Returns a change that the principal may see. Throws an {@link AdminProblem}. */
+export function changeFor(context: ChangesContext, id: string, principal: Principal): HeldChange {
+  context.store.refuseUnread();
+  const held = context.store.find(id);
+  if (!held || !maySee(context, principal, held.change)) throw unknownChange();
+  return held;
+}
+
+/** Returns true for the token that asked for it, and for one that may do the same. */
+export function maySee(context: ChangesContext, principal: Principal, change: Change): boolean {
+  if (!principal.covers(change.appliance)) return false;
+  if (principal.name === change.requested_by) return true;
+  return change.plan.steps.every(({ call }) => !call || mayCall(context, principal, call));
+}
+
+function mayCall(
+  { operations }: ChangesContext,
+  principal: Principal,
+  { operation: key }: { readonly operation: string },
+): boolean {
+  const operation = operations.named(key);
+  return operation !== undefined && may(principal, operation.key, operation.row).allowed;
+}
+
+/**
+ * Returns a change as a principal is shown it: with what it may do, and without objects that it
+ * may not read itself, since an approver may have planned it.
+ */
+export function shownTo(context: ChangesContext, principal: Principal, change: Change): ShownChange {
+  const sealed = context.store.find(change.id)?.sealed ?? null;
+  const refusals = decisionWords.map(
+    (word) => [word, refusalOf(context, word, { change, sealed }, principal)] as const,
+  );
+  const steps = change.plan.steps.map((step) =>
+    step.current && mayCall(context, principal, step.current) ? step : { ...step, current: null },
+  );
+  return {
+    ...change,
+    plan: { ...change.plan, steps },
+    may: refusals.flatMap(([word, refusal]) => (refusal ? [] : word)),
+    cannot_approve: new Map(refusals).get('approve')?.message ?? null,
+  };
+}
+
+/** Returns why a principal may not decide so; an approval is refused for other reasons as well. */
+export function refusalOf(
+  { settings, principals, freeze }: ChangesContext,
+  word: DecisionWord,
+  { change, sealed }: StoredChange,
+  principal: Principal,
+): AdminProblem | undefined {
+  const { state, requested_by: name } = change;
+  if (!isWaiting(state)) return alreadyOver(change);
+  if (word === 'cancel') return principal.name === name || principal.role === 'admin' ? undefined : notYours(principal);
+  if (!principal.approver) return notApprover(principal);
+  // Both the person of then and that of now: a reload may have put the option right.
+  const isOwn = [sealed?.person, principals.inForce(name)?.person].includes(principal.person);
+  if (isOwn && !settings().selfApproval) return ownChange(principal);
+  return word === 'approve' && freeze.state ? frozenProblem(freeze.state) : undefined;
+}
+
+/**
+ * Throws an {@link AdminProblem} for a plan that was made again if it may not be carried out in the
+ * name of its approver, or of who asked: a reload may have changed that token.
+ */
+function refuseApproval(
+  context: ChangesContext,
+  { change }: HeldChange,
+  planned: PlannedChange,
+  approver: Principal,
+): void {
+  const requester = context.principals.inForce(change.requested_by);
+  // An Alertmanager may do nothing itself.
+  const mayAct = requester !== undefined && requester.role !== 'alertmanager';
+  refusePlan(context, planned, mayAct ? [approver, requester] : [approver]);
+}
+
+/**
+ * Throws an {@link AdminProblem} for a plan that was just made if it may not be carried out in the
+ * name of each principal.
+ */
+export function refusePlan(
+  { freeze, gateway, operations }: ChangesContext,
+  { appliance, plan, steps }: PlannedChange,
+  principals: readonly Principal[],
+): void {
+  // The appliance may have taken its time.
+  if (freeze.state) throw frozenProblem(freeze.state);
+  refuseRefused(plan);
+  const calls = steps.flatMap(({ write }) => {
+    const operation = write && operations.named(write.key);
+    return (operation && operations.call(operation, write.params)) ?? [];
+  });
+  for (const principal of principals.filter(({ plansOnly }) => !plansOnly)) {
+    gateway.applianceFor({ principal, appliance });
+    for (const call of calls) authorise(principal, call);
+  }
+}
+
+/** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
+function refuseRefused({ steps }: ChangePlan): void {
+  const refused = steps.filter(({ because }) => because.length > 0);
+  if (refused.length === 0) return;
+  throw new AdminProblem('guarded', {
+    detail: refused.map(({ title, because }) => `${title}: ${because.join(' ')}`).join(' '),
+    remedy: refused.flatMap(({ findings }) => findings.map(({ remedy }) => remedy)).join(' '),
+  });
+}
+
+function unknownChange(): AdminProblem {
+  return new AdminProblem('unknown_change', { detail: 'There is no such change, or the token does not cover it.' });
+}
+
+function notYours({ name }: Principal): AdminProblem {
+  return new AdminProblem('not_approver', {
+    detail: `The token of ${name} may not cancel this change; nothing was sent.`,
+    remedy: 'The token that asked for it may, and the role admin. An approver may deny it.',
+  });
+}
+
+/** Returns the refusal of a token that may not decide on changes of others. */
+export function notApprover({ name }: Principal): AdminProblem {
+  return new AdminProblem('not_approver', {
+    detail: `The token of ${name} may not approve or deny this change; nothing was sent.`,
+  });
+}
+
+function ownChange({ person }: Principal): AdminProblem {
+  return new AdminProblem('own_change', {
+    detail: `${person} asked for it, and somebody else must approve it; nothing was sent.`,
   });
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { AdminAnswer, AdminCall } from '../calls/admin-call.ts';
-import type { Approval } from '../calls/needs-approval.ts';
-import { discard } from '../calls/reach.ts';
+import type { Approval } from '../calls/approval.ts';
+import { discard } from '../calls/session.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type LookAfter, lookBefore } from '../recipes/l4-watch.ts';
@@ -27,7 +27,7 @@ export async function sendDirectly(
     lookAfter = await lookBefore(watched, {
       calls: { appliance },
       knownFarms: () => gateway.applianceFor(asked).knownFarms(),
-      limits: context.limitsOf(appliance),
+      vipLimits: context.vipLimitsOf(appliance),
       signal,
       sleep: (ms) => context.sleep(ms, signal),
     });

@@ -64,20 +64,20 @@ export async function makePlan(
   const { facts, targets } = made;
   let length = JSON.stringify([facts, targets]).length;
   const digest = createHash('sha256').update(JSON.stringify([title, calls.appliance, force]));
-  for (const [index, { title: purpose, write, wayBack }] of steps.entries()) {
+  for (const [index, { title: purpose, write, rollback }] of steps.entries()) {
     const dryRun = write && (await calls.dryRun(write));
-    // The steps for one object share their way back.
-    const back = wayBack === steps[index - 1]?.wayBack ? undefined : wayBack?.writes;
+    // The steps for one object share their rollback.
+    const rollbackWrites = rollback === steps[index - 1]?.rollback ? undefined : rollback?.writes;
     const step = {
       title: purpose,
       ...(dryRun ? shownOf(dryRun) : nothing),
-      ...(back && { way_back: back.map((each) => callBack(each, calls)) }),
+      ...(rollbackWrites && { way_back: rollbackWrites.map((each) => plannedCall(each, calls)) }),
     };
     length += JSON.stringify(step).length;
     refuseLong(length);
     planned.push(step);
     if (dryRun) digest.update(JSON.stringify(digestedOf(dryRun, write, salt)));
-    if (back) digest.update(JSON.stringify(step.way_back));
+    if (rollbackWrites) digest.update(JSON.stringify(step.way_back));
   }
   const plan = { facts, steps: planned, ...(targets && { targets }) };
   return { plan, digest: digest.digest('hex'), steps };
@@ -98,7 +98,7 @@ function shownOf({ operation, risk, request, would, ...found }: DryRun): Omit<Pl
   return { call: { operation, risk, method, url, body }, would, findings, because, current: shownObject(current) };
 }
 
-function callBack(write: Write, calls: Pick<RecipeCalls, 'urlOf'>): PlannedCall {
+function plannedCall(write: Write, calls: Pick<RecipeCalls, 'urlOf'>): PlannedCall {
   const { risk, route } = endpoints[write.key];
   const { method } = parseRoute(route);
   const body = write.content ? maskBody(write.content.bytes, write.content.type) : null;
@@ -179,7 +179,6 @@ export async function planAgain(
   return await planChange(context, asked, runner);
 }
 
-/** Returns the task of a stored change. */
 function taskOf(recipes: readonly Recipe[], { change, sealed }: StoredChange): Task {
   const { operation, recipe: name, parameters } = change;
   const recipe = recipes.find((each) => each.name === name);

@@ -11,7 +11,14 @@ import { AdminProblem } from '../policy/problem.ts';
 import { type AlertSource, AlertSourceSchema, type Change, isOver } from './change.ts';
 import type { Changes } from './changes.ts';
 import { titleOf } from './plan.ts';
-import { keyOfTask, type KnownToAlerts, type Notification, type Notifier, type Wanted, wantedBy } from './repairs.ts';
+import {
+  keyOfTask,
+  type RepairParts,
+  type Notification,
+  type AlertSender,
+  type WantedRepair,
+  wantedBy,
+} from './repairs.ts';
 
 /** The numbers of alerts of a notification, by what became of them. */
 export const TakenSchema = Type.Object({
@@ -33,7 +40,7 @@ export const NotProposedSchema = Type.Object({
 });
 type NotProposed = Readonly<Static<typeof NotProposedSchema>>;
 
-interface ProposalsParts extends KnownToAlerts {
+interface ProposalsParts extends RepairParts {
   readonly changes: Pick<Changes, 'ask' | 'setAlerts' | 'all'>;
   readonly principals: Pick<Principals, 'plannerFor'>;
   readonly metrics: Pick<AdminMetrics, 'changeEnded'>;
@@ -44,11 +51,11 @@ interface ProposalsParts extends KnownToAlerts {
 const noToken = new Secret('');
 
 /** A repair that waits to be planned, or could not be, with all alerts that ask for it. */
-interface Repairing extends Omit<Wanted, 'alert'> {
+interface PendingRepair extends Omit<WantedRepair, 'alert'> {
   alerts: readonly AlertSource[];
 }
 
-type Refused = Repairing & { readonly because: string };
+type RefusedRepair = PendingRepair & { readonly because: string };
 
 /** A change, and the alerts of it that fire now. */
 type KnownChange = Changes['all'][number];
@@ -68,10 +75,8 @@ export class Proposals {
   readonly #parts: ProposalsParts;
   readonly #stopping = new AbortController();
   /** Repairs that wait to be planned, or are being planned, by {@link keyOf}. */
-  readonly #waiting = new Map<string, Repairing>();
-  /** Repairs that could not be planned, and why. */
-  readonly #refused = new Map<string, Refused>();
-  /** The plans under way, by appliance. */
+  readonly #waiting = new Map<string, PendingRepair>();
+  readonly #refused = new Map<string, RefusedRepair>();
   readonly #planning = new Map<string, Promise<void>>();
   readonly #plans = new Allowance(maxPlansPerMinute);
   /** A notification has thousands of alerts, each of which is compared with all changes. */
@@ -85,7 +90,7 @@ export class Proposals {
    * Takes a notification up. Plans in the background: Alertmanager waits for nothing. Rejects with
    * an {@link AdminProblem} for that of another program.
    */
-  async take(notification: Notification, notifier: Notifier): Promise<Static<typeof TakenSchema>> {
+  async take(notification: Notification, sender: AlertSender): Promise<Static<typeof TakenSchema>> {
     const { metrics, log } = this.#parts;
     const { version, alerts, truncatedAlerts: truncated = 0 } = notification;
     if (version !== '4') throw otherVersion(version);
@@ -95,7 +100,7 @@ export class Proposals {
     const slice = createTimeSlice(sliceMs);
     for (const each of alerts) {
       if (slice.isOver) await slice.next();
-      const wanted = wantedBy(this.#parts, each, notifier);
+      const wanted = wantedBy(this.#parts, each, sender);
       if (!wanted) taken.ignored += 1;
       else if (each.status === 'resolved') taken[(await this.#withdraw(wanted)) ? 'withdrawn' : 'ignored'] += 1;
       else if (await this.#join(wanted)) taken.proposed += 1;
@@ -104,7 +109,7 @@ export class Proposals {
         metrics.changeEnded('suppressed');
       } else {
         taken.proposed += 1;
-        this.#enqueue(wanted, notifier);
+        this.#enqueue(wanted, sender);
       }
     }
     return taken;
@@ -128,7 +133,7 @@ export class Proposals {
 
   /** Removes secrets and control characters: a label of an alert may have anything. */
   #shown(text: string): string {
-    return this.#parts.recorder.said(text, noToken) ?? '';
+    return this.#parts.recorder.redact(text, noToken) ?? '';
   }
 
   async close(): Promise<void> {
@@ -137,23 +142,23 @@ export class Proposals {
   }
 
   /** Adds an alert to the same repair of another one; false if there is none. */
-  async #join(wanted: Wanted): Promise<boolean> {
+  async #join(wanted: WantedRepair): Promise<boolean> {
     const { alert } = wanted;
-    const repairing = this.#waiting.get(keyOf(wanted));
-    if (repairing) repairing.alerts = withAlert(repairing.alerts, alert);
+    const repair = this.#waiting.get(keyOf(wanted));
+    if (repair) repair.alerts = withAlert(repair.alerts, alert);
     const same = this.#changesLike(wanted);
     const open = same.filter(({ change }) => !isOver(change.state));
     for (const { change } of open) await this.#parts.changes.setAlerts(change.id, (alerts) => withAlert(alerts, alert));
-    return open.length > 0 || repairing !== undefined || same.some(({ change }) => hasDecided(change, alert));
+    return open.length > 0 || repair !== undefined || same.some(({ change }) => hasDecided(change, alert));
   }
 
   /** Takes an alert that has ended from its repair; true if it was the last one of a proposal. */
-  async #withdraw(wanted: Wanted): Promise<boolean> {
+  async #withdraw(wanted: WantedRepair): Promise<boolean> {
     const key = keyOf(wanted);
     const without = (alerts: readonly AlertSource[]) => alerts.filter((each) => !isSameAlert(each, wanted.alert));
     for (const repairs of [this.#waiting, this.#refused]) {
-      const repairing = repairs.get(key);
-      if (repairing) repairing.alerts = without(repairing.alerts);
+      const repair = repairs.get(key);
+      if (repair) repair.alerts = without(repair.alerts);
     }
     if (this.#refused.get(key)?.alerts.length === 0) this.#refused.delete(key);
     // One that is being planned looks at its alerts afterwards.
@@ -166,13 +171,13 @@ export class Proposals {
   }
 
   /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
-  #enqueue(wanted: Wanted, notifier: Notifier): void {
+  #enqueue(wanted: WantedRepair, sender: AlertSender): void {
     const { appliance, task, alert } = wanted;
     const key = keyOf(wanted);
-    const repairing: Repairing = { appliance, task, alerts: withAlert(this.#refused.get(key)?.alerts ?? [], alert) };
-    this.#waiting.set(key, repairing);
+    const repair: PendingRepair = { appliance, task, alerts: withAlert(this.#refused.get(key)?.alerts ?? [], alert) };
+    this.#waiting.set(key, repair);
     this.#refused.delete(key);
-    const planned = (this.#planning.get(appliance) ?? Promise.resolve()).then(() => this.#plan(repairing, notifier));
+    const planned = (this.#planning.get(appliance) ?? Promise.resolve()).then(() => this.#plan(repair, sender));
     // Such as a full disk: the proposal expires, and the next one must not wait for ever.
     this.#planning.set(
       appliance,
@@ -180,28 +185,28 @@ export class Proposals {
     );
   }
 
-  async #plan(repairing: Repairing, notifier: Notifier): Promise<void> {
+  async #plan(repair: PendingRepair, sender: AlertSender): Promise<void> {
     const { signal } = this.#stopping;
-    const key = keyOf(repairing);
-    if (signal.aborted || this.#waiting.get(key) !== repairing) return;
-    const proposed = await propose(this.#parts, repairing, { ...notifier, signal });
+    const key = keyOf(repair);
+    if (signal.aborted || this.#waiting.get(key) !== repair) return;
+    const proposed = await propose(this.#parts, repair, { ...sender, signal });
     // Its alerts may have ended, and others come, while it was planned.
-    if (this.#waiting.get(key) === repairing) this.#waiting.delete(key);
-    const { alerts } = repairing;
+    if (this.#waiting.get(key) === repair) this.#waiting.delete(key);
+    const { alerts } = repair;
     if ('id' in proposed) await this.#parts.changes.setAlerts(proposed.id, () => alerts);
-    else if (alerts.length > 0) this.#refuse(key, { ...repairing, because: proposed.because });
+    else if (alerts.length > 0) this.#refuse(key, { ...repair, because: proposed.because });
   }
 
   /** Keeps the newest of what could not be planned, of each appliance. */
-  #refuse(key: string, repairing: Refused): void {
-    this.#refused.set(key, repairing);
+  #refuse(key: string, repair: RefusedRepair): void {
+    this.#refused.set(key, repair);
     const newestFirst = [...this.#refused].toReversed();
     const kept = new Set(withinShares(newestFirst, maxRefused, ([, { appliance }]) => appliance));
     for (const each of newestFirst) if (!kept.has(each)) this.#refused.delete(each[0]);
   }
 
   /** Returns true if an appliance has too many proposals, or plans; otherwise counts a plan. */
-  #isTooMany({ appliance }: Wanted): boolean {
+  #isTooMany({ appliance }: WantedRepair): boolean {
     const isOpen = ({ change }: KnownChange) => change.appliance === appliance && change.state === 'proposed';
     const open = this.#parts.changes.all.filter(isOpen).length;
     const planned = [...this.#waiting.values()].filter((each) => each.appliance === appliance).length;
@@ -210,8 +215,7 @@ export class Proposals {
     return false;
   }
 
-  /** Returns the changes that do the same. */
-  #changesLike(wanted: Wanted): readonly KnownChange[] {
+  #changesLike(wanted: WantedRepair): readonly KnownChange[] {
     const key = keyOf(wanted);
     return this.#parts.changes.all.filter(({ change }) => this.#keyOfChange(change) === key);
   }
@@ -226,13 +230,13 @@ export class Proposals {
 /** Plans a repair, and resolves to the id of its proposal, or to why there is none. */
 async function propose(
   { changes, principals, log }: ProposalsParts,
-  { appliance, task, alerts }: Repairing,
-  notifier: Caller,
+  { appliance, task, alerts }: PendingRepair,
+  sender: Caller,
 ): Promise<{ readonly id: string } | { readonly because: string }> {
   try {
-    const principal = principals.plannerFor(notifier.principal);
+    const principal = principals.plannerFor(sender.principal);
     const asked = { appliance, task, reason: undefined, force: false, alerts };
-    return await changes.ask(asked, { ...notifier, principal });
+    return await changes.ask(asked, { ...sender, principal });
   } catch (error) {
     const about = { appliance, alert: alerts[0]?.name };
     if (!(error instanceof AdminProblem)) {
@@ -264,7 +268,7 @@ function withAlert(alerts: readonly AlertSource[], alert: AlertSource): readonly
   return isKept ? alerts : [...alerts, alert];
 }
 
-function keyOf({ appliance, task }: Pick<Wanted, 'appliance' | 'task'>): string {
+function keyOf({ appliance, task }: Pick<WantedRepair, 'appliance' | 'task'>): string {
   return keyOfTask(appliance, task.recipe.name, task.parameters);
 }
 

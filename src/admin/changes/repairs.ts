@@ -65,21 +65,19 @@ export const NotificationSchema = Type.Object({
 });
 export type Notification = Static<typeof NotificationSchema>;
 
-/** A repair, and an alert that asks for it. */
-export interface Wanted {
+export interface WantedRepair {
   readonly appliance: string;
   readonly task: Extract<Task, { recipe: Recipe }>;
   readonly alert: AlertSource;
 }
 
-/** The Alertmanager whose token it is; it waits for nothing. */
-export type Notifier = Omit<Caller, 'signal'>;
+/** The Alertmanager that posts alerts; it waits for nothing. */
+export type AlertSender = Omit<Caller, 'signal'>;
 
-/** The recipes and appliances that there are. */
-export interface KnownToAlerts {
+export interface RepairParts {
   readonly recipes: () => readonly Recipe[];
   readonly appliances: ReadonlyMap<string, unknown>;
-  readonly recorder: Pick<Recorder, 'said'>;
+  readonly recorder: Pick<Recorder, 'redact'>;
 }
 
 /**
@@ -87,10 +85,10 @@ export interface KnownToAlerts {
  * not the token's.
  */
 export function wantedBy(
-  { recipes, appliances, recorder }: KnownToAlerts,
+  { recipes, appliances, recorder }: RepairParts,
   { labels, annotations, startsAt }: Alert,
-  { principal, token }: Notifier,
-): Wanted | undefined {
+  { principal, token }: AlertSender,
+): WantedRepair | undefined {
   const { alertname = '', appliance = '' } = labels;
   const repair = repairOf(labels);
   const recipe = recipes().find(({ name }) => name === repair?.recipe);
@@ -107,7 +105,7 @@ export function wantedBy(
     return undefined;
   const alert = {
     name: alertname,
-    summary: recorder.said(annotations?.summary, token, 300),
+    summary: recorder.redact(annotations?.summary, token, 300),
     since: startsAt,
     fingerprint: fingerprintOf(labels),
   };

@@ -10,17 +10,16 @@ import type { ChangesContext } from './context.ts';
 import type { PlannedChange } from './plan.ts';
 import { secretsOf } from './task.ts';
 
-/** A plan that may be carried out now. */
-export interface Cleared {
+export interface ApprovedPlan {
   readonly planned: PlannedChange;
   /** In whose name it is carried out; its signal aborts when nobody waits for it any more. */
   readonly runner: Caller;
-  /** Told what the steps do. */
-  readonly tell: (event: StepEvent) => void;
+  /** Called with what the steps do. */
+  readonly onEvent: (event: StepEvent) => void;
 }
 
-/** A change that is under way, or that waits since the policy says so. */
-export interface Launched {
+/** A change that is under way, or that waits for approval. */
+export interface StartedChange {
   readonly change: Change;
   /**
    * Resolves when it is over, or when a stop of the exporter ends it: then the next start finds out
@@ -35,23 +34,23 @@ export interface Launched {
  */
 export async function launch(
   context: ChangesContext,
-  cleared: Cleared,
+  approved: ApprovedPlan,
   save: () => Promise<HeldChange>,
-): Promise<Launched> {
-  const { id, plan } = cleared.planned;
+): Promise<StartedChange> {
+  const { id, plan } = approved.planned;
   context.store.claim(id, urlsOf(plan));
   try {
     const held = await save();
-    return { change: held.change, over: start(context, held, cleared) };
+    return { change: held.change, over: start(context, held, approved) };
   } catch (error) {
     context.store.release(id);
     throw error;
   }
 }
 
-function start(context: ChangesContext, held: HeldChange, cleared: Cleared): Promise<Change> {
+function start(context: ChangesContext, held: HeldChange, approved: ApprovedPlan): Promise<Change> {
   const { id } = held.change;
-  const running = carryOut(context, held, cleared)
+  const running = carryOut(context, held, approved)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the journal what became of it.
       context.log.error({ err: error, change: id }, 'change broke off');
@@ -65,22 +64,25 @@ function start(context: ChangesContext, held: HeldChange, cleared: Cleared): Pro
   return running;
 }
 
-async function carryOut(context: ChangesContext, held: HeldChange, cleared: Cleared): Promise<void> {
-  const { planned, runner, tell } = cleared;
+async function carryOut(context: ChangesContext, held: HeldChange, approved: ApprovedPlan): Promise<void> {
+  const { planned, runner, onEvent } = approved;
   const sent = secretsOf(planned.task);
-  const shown = (text: string): string => context.recorder.said(text, runner.token, maxLine, sent) ?? '';
+  const redacted = (text: string): string => context.recorder.redact(text, runner.token, maxLine, sent) ?? '';
   await context.store.move(held, { state: 'executing' });
   const parts = { asked: planned, plan: pinned(held.change, planned) };
-  // The way back is gone also if nobody waits any more: only a stop of the exporter ends it.
-  const back = recipeContextFor(context, { ...parts, caller: { ...runner, signal: context.stopping.signal } });
+  // A rollback goes on when nobody waits any more: only a stop of the exporter ends it.
+  const rollbackContext = recipeContextFor(context, {
+    ...parts,
+    caller: { ...runner, signal: context.stopping.signal },
+  });
   const ending = await runSteps(planned.steps, {
     calls: recipeContextFor(context, { ...parts, caller: runner }).calls,
     signal: runner.signal,
-    goBack: async ({ wayBack }) => (await wayBack?.run(back, back.calls.write)) ?? '',
-    tell: (event) => tell('line' in event ? { ...event, line: shown(event.line) } : event),
+    runRollback: async ({ rollback }) => (await rollback?.run(rollbackContext, rollbackContext.calls.write)) ?? '',
+    onEvent: (event) => onEvent('line' in event ? { ...event, line: redacted(event.line) } : event),
   });
   if (context.stopping.signal.aborted && ending.state !== 'done') return;
-  held.ending = { ...ending, lines: ending.lines.map(shown) };
+  held.ending = { ...ending, lines: ending.lines.map(redacted) };
   await context.store.move(held, held.ending);
 }
 
@@ -103,51 +105,48 @@ export function pinned(
   };
 }
 
-/** Returns the addresses of the calls of a plan, also of those of its way back. */
+/** Returns the addresses of the calls of a plan, also of those of a rollback. */
 function urlsOf({ steps }: ChangePlan): ReadonlySet<string> {
   return new Set(steps.flatMap(({ call, way_back: back = [] }) => [call, ...back].flatMap((each) => each?.url ?? [])));
 }
 
-/** The surroundings of the steps of a change. */
 export interface StepParts {
   readonly calls: Pick<ChangeCalls, 'callFor' | 'send'>;
   /** Aborts when nobody waits for the change any more: no further step is begun. */
   readonly signal: AbortSignal;
-  /** Runs the way back of a step that failed; resolves to a sentence. */
-  readonly goBack: (step: Step) => Promise<string>;
-  /** Told what the steps do. */
-  readonly tell: (event: StepEvent) => void;
+  /** Runs the rollback of a step that failed; resolves to a sentence. */
+  readonly runRollback: (step: Step) => Promise<string>;
+  /** Called with what the steps do. */
+  readonly onEvent: (event: StepEvent) => void;
 }
 
-/** A step that failed, after which no other was begun. */
 interface StepFailure {
   readonly index: number;
   readonly error: AdminError;
-  /** Whether the appliance carried out the call of the step. */
   readonly carriedOut: 'no' | 'perhaps' | 'yes';
 }
 
 /**
- * Runs the steps of a plan, one after another, and stops at the first that fails; then the way back
- * is gone, if the step has one. Never sends a call that the plan does not have.
+ * Runs the steps of a plan, one after another. Stops at the first that fails, and runs its rollback if
+ * it has one. Never sends a call that the plan does not have.
  */
 export async function runSteps(steps: readonly Step[], parts: StepParts): Promise<Ending> {
   const lines: string[] = [];
   let wasSent = false;
   for (const [index, step] of steps.entries()) {
     const number = index + 1;
-    parts.tell({ event: 'begin', step: number, title: step.title });
+    parts.onEvent({ event: 'begin', step: number, title: step.title });
     const result = await runStep(step, parts);
     wasSent ||= result.isSent;
     const isDone = 'done' in result;
     const line = isDone ? `✓ ${number}. ${result.done}` : `✗ ${number}. ${failureOf(step, result.error)}`;
     lines.push(line);
-    parts.tell({ event: 'end', step: number, ok: isDone, line });
+    parts.onEvent({ event: 'end', step: number, ok: isDone, line });
     if (isDone) continue;
     const failure = { index, ...result };
     const { code } = failure.error;
     const state = failure.carriedOut === 'perhaps' ? 'uncertain' : 'failed';
-    lines.push(...afterwards(steps, failure), ...(await backLines(steps, failure, parts)));
+    lines.push(...afterwards(steps, failure), ...(await rollbackLines(steps, failure, parts)));
     return { state, lines, code: code ?? null, sent: wasSent };
   }
   return { state: 'done', lines, code: null, sent: wasSent };
@@ -211,20 +210,20 @@ function afterwards(steps: readonly Step[], { index, carriedOut }: StepFailure):
   ];
 }
 
-/** Goes the way back, or names the commands that do, the newest first. */
-async function backLines(
+/** Runs the rollback, or returns the commands that undo the steps, the newest first. */
+async function rollbackLines(
   steps: readonly Step[],
   { index, carriedOut }: StepFailure,
-  { goBack }: StepParts,
+  { runRollback }: StepParts,
 ): Promise<readonly string[]> {
   const failed = steps[index];
-  if (failed?.wayBack) {
+  if (failed?.rollback) {
     try {
-      return [await goBack(failed)];
+      return [await runRollback(failed)];
     } catch (error) {
       if (!(error instanceof AdminError)) throw error;
       const { title, message, remedy } = error;
-      return [`It could not be put back: ${sentences(title, message, remedy)} ${failed.wayBack.otherwise}`];
+      return [`The rollback failed: ${sentences(title, message, remedy)} ${failed.rollback.manualRemedy}`];
     }
   }
   const perhaps = carriedOut === 'perhaps' ? failed?.undo : undefined;

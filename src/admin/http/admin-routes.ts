@@ -11,7 +11,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { callerOf, contextOf, readAdminHeaders, subjectOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
-import { own } from './openapi/answers.ts';
+import { gatewayRoute } from './openapi/answers.ts';
 
 export interface AdminRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor' | 'parametersOf'>;
@@ -91,7 +91,7 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
 }
 
 function registerOverview(app: FastifyInstance, { describe, selfApproval }: AdminRoutesParts): void {
-  const whoami = own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn', {
+  const whoami = gatewayRoute('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn', {
     description: 'The principal.',
     schema: 'Whoami',
   });
@@ -110,7 +110,7 @@ function registerOverview(app: FastifyInstance, { describe, selfApproval }: Admi
     };
   });
 
-  const list = own('listAppliances', 'the appliances that the token covers', {
+  const list = gatewayRoute('listAppliances', 'the appliances that the token covers', {
     description: 'Their names, and what is known of them.',
     schema: 'Appliances',
   });
@@ -123,7 +123,7 @@ function registerOverview(app: FastifyInstance, { describe, selfApproval }: Admi
 
 function registerParameters(app: FastifyInstance, { gateway, operations }: AdminRoutesParts): void {
   const schema = {
-    ...own('discoverParameters', 'the parameters of an operation, asked from the appliance', {
+    ...gatewayRoute('discoverParameters', 'the parameters of an operation, asked from the appliance', {
       description: 'A descriptor for each parameter.',
       schema: 'Parameters',
     }),
@@ -175,7 +175,7 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
   }
 
   const schema = {
-    ...own('readAudit', 'the audit, newest first, of what the token covers (admin)', {
+    ...gatewayRoute('readAudit', 'the audit, newest first, of what the token covers (admin)', {
       description: 'The lines.',
       schema: 'Audit',
     }),
@@ -204,12 +204,15 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
 
 function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesParts): void {
   const shown = () => (freeze.state ? { frozen: true, ...freeze.state, kept: freeze.isKept } : { frozen: false });
-  const read = own('readFreeze', 'whether changes are frozen', { description: 'The state.', schema: 'Freeze' });
+  const read = gatewayRoute('readFreeze', 'whether changes are frozen', {
+    description: 'The state.',
+    schema: 'Freeze',
+  });
   app.get('/freeze', { schema: read }, async () => shown());
 
   const newState = { description: 'The new state.', schema: 'Freeze' } as const;
   const freezing = {
-    ...own(
+    ...gatewayRoute(
       'freeze',
       'refuse every operation that is not a read, until it is lifted (admin, with a token for all appliances)',
       newState,
@@ -230,7 +233,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
         detail: `${freeze.state.by} froze all changes on ${freeze.state.since}: ${freeze.state.reason}.`,
       });
     }
-    const reason = recorder.said(given, token) ?? '';
+    const reason = recorder.redact(given, token) ?? '';
     contextOf(request).reason = reason;
     const subject = subjectOf(request);
     await freeze.freeze({ by: principal.name, reason }, (text) =>
@@ -240,7 +243,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
   });
 
   const unfreezing = {
-    ...own('unfreeze', 'let changes through again (admin, with a token for all appliances)', newState),
+    ...gatewayRoute('unfreeze', 'let changes through again (admin, with a token for all appliances)', newState),
     headers: UnfreezeHeaders,
   };
   app.delete('/freeze', { schema: unfreezing, attachValidation: true }, async (request) => {

@@ -19,12 +19,12 @@ import {
 import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
 import { NotificationSchema } from '../changes/repairs.ts';
-import { notApprover } from '../changes/rights.ts';
+import { notApprover } from '../changes/decide.ts';
 import { type Asked, AskedSchema, malformed } from '../changes/task.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
-import { own, schemaRef } from './openapi/answers.ts';
+import { gatewayRoute, schemaRef } from './openapi/answers.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
 export interface ChangeRoutesParts {
@@ -38,7 +38,6 @@ const reason = Type.Optional(Type.String({ maxLength: maxReasonLength }));
 const digest = Type.String({ description: 'Of the plan that was looked at.', pattern: '^[0-9a-f]{64}$' });
 const DecisionSchema = Type.Object({ reason }, { additionalProperties: false });
 
-/** The paths of decisions. */
 const decisions = {
   approve: {
     summary: 'approve a plan, and carry it out (a token with approver)',
@@ -81,7 +80,7 @@ const AskingQuery = Type.Object(
 
 function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: ChangeRoutesParts): void {
   const schema = {
-    ...own('askForChange', 'plan a change, run it now, or ask another person to approve it', {
+    ...gatewayRoute('askForChange', 'plan a change, run it now, or ask another person to approve it', {
       description: 'The change, which waits, or goes on without its caller.',
       schema: 'Change',
       status: 202,
@@ -133,14 +132,14 @@ async function runNow(
   const lines = new PassThrough();
   const write = (event: ChangeEvent): void => void (lines.writable && lines.write(`${JSON.stringify(event)}\n`));
   const early: StepEvent[] = [];
-  let tell = (event: StepEvent): void => void early.push(event);
+  let onEvent = (event: StepEvent): void => void early.push(event);
   const runner = isAlone ? { ...caller, signal: new AbortController().signal } : caller;
-  const { change, over } = await changes.runNow(asked, runner, (event) => tell(event));
+  const { change, over } = await changes.runNow(asked, runner, (event) => onEvent(event));
   if (!over || isAlone) return await reply.send(accepted(reply, change));
   const alive = setInterval(() => lines.writable && lines.write('\n'), aliveMs);
   write({ event: 'started', change });
   for (const event of early) write(event);
-  tell = write;
+  onEvent = write;
   void over
     .then((ended) => write({ event: 'over', change: ended }))
     .finally(() => {
@@ -169,7 +168,7 @@ export function accepted(reply: FastifyReply, shown: ShownChange): ShownChange {
 function registerReading(app: FastifyInstance, { changes, proposals }: ChangeRoutesParts): void {
   const routes = app.withTypeProvider<SchemaTypes>();
   const list = {
-    ...own('listChanges', 'the changes that the token covers, newest first', {
+    ...gatewayRoute('listChanges', 'the changes that the token covers, newest first', {
       description: 'The changes, without their plans.',
       schema: 'Changes',
     }),
@@ -193,7 +192,7 @@ function registerReading(app: FastifyInstance, { changes, proposals }: ChangeRou
     };
   });
   const one = {
-    ...own('readChange', 'a change with its plan', {
+    ...gatewayRoute('readChange', 'a change with its plan', {
       description: 'The change.',
       schema: 'Change',
     }),
@@ -209,7 +208,7 @@ function registerDeciding(app: FastifyInstance, { changes, bodies }: ChangeRoute
   for (const word of decisionWords) {
     const { summary, status, takes } = decisions[word];
     const answer = { description: 'The change in its new state.', schema: 'Change', status, takes } as const;
-    const schema = { ...own(`${word}Change`, summary, answer), params: ChangeParams };
+    const schema = { ...gatewayRoute(`${word}Change`, summary, answer), params: ChangeParams };
     routes.post(`/changes/:id/${word}`, { schema }, async (request, reply) => {
       const { id } = request.params;
       const caller = callerOf(request);
@@ -232,7 +231,7 @@ export const alertsPerMinute = 10_000;
 
 /** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
 function registerAlerts(app: FastifyInstance, { proposals, bodies }: ChangeRoutesParts): void {
-  const schema = own('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)", {
+  const schema = gatewayRoute('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)", {
     description: 'How many alerts were taken up.',
     schema: 'TakenAlerts',
     takes: NotificationSchema,

@@ -10,7 +10,7 @@ import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import { createFreezeSwitch, type FreezeSwitch } from '../policy/freeze.ts';
 import { createOperations, type Operations } from '../policy/operation.ts';
 import { createPrincipals, type Principals } from '../policy/principal.ts';
-import type { AdminAppliance } from '../calls/reach.ts';
+import type { AdminAppliance } from '../calls/session.ts';
 import { BodyMemory } from '../calls/body-memory.ts';
 import { createRecorder, type Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
@@ -25,7 +25,6 @@ export interface GatewaySettings extends Settings {
   readonly admin: AdminSettings;
 }
 
-/** Parts of the exporter that the gateway uses. */
 export interface GatewaySurroundings {
   readonly fleet: Pick<Fleet, 'changed' | 'describe' | 'statusOf'>;
   /** Told of each call that may change something; see `History.touching`. */
@@ -40,7 +39,6 @@ export interface GatewaySurroundings {
   readonly now: () => number;
   /** Replaces the clock and the timers of waits. */
   readonly waits?: Pick<ChangesParts, 'sleep' | 'steadyNow'> | undefined;
-  /** Replaces the thread of the journal. */
   readonly createJournalThread?: CreateJournalThread | undefined;
 }
 

@@ -25,7 +25,6 @@ import {
   type GatewaySurroundings,
 } from './gateway-services.ts';
 
-/** The admin gateway while it listens. */
 export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts the gateway; rejects when its address cannot be listened on. */
@@ -127,8 +126,8 @@ function createGatewayWithApprovals(services: GatewayServices) {
     gateway,
     recipes,
     settings: approvals,
-    reachOf: (appliance) => reachOf(appliance, services.settings),
-    limitsOf: (name) => services.settings.appliances.find((each) => each.name === name)?.vip,
+    probeLimitsOf: (appliance) => probeLimitsOf(appliance, services.settings),
+    vipLimitsOf: (name) => services.settings.appliances.find((each) => each.name === name)?.vip,
     sleep,
     steadyNow,
     ...services.waits,
@@ -177,7 +176,7 @@ async function openListener(
 }
 
 /** Returns what the collector `vip` may connect to; undefined unless it probes all farms. */
-function reachOf(name: string, { appliances }: GatewaySettings): VipLimits | undefined {
+function probeLimitsOf(name: string, { appliances }: GatewaySettings): VipLimits | undefined {
   const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
   return collectors?.vip?.enabled && !vip?.l4Only ? vip : undefined;
 }

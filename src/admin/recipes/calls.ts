@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import type { Discovered } from '../calls/discovery.ts';
@@ -11,7 +12,6 @@ export interface Content {
   readonly bytes: Buffer;
 }
 
-/** A whole answer of the appliance. */
 export interface CallAnswer {
   readonly status: number;
   /** Lower case, without parameters; empty when the answer names none. */
@@ -40,7 +40,6 @@ export interface RecipeCalls {
   readonly write: (write: Write) => Promise<void>;
   /** Resolves to the dry run of a call; changes nothing. */
   dryRun(write: Write): Promise<DryRun>;
-  /** Asks the appliance for the parameters of a call. */
   parametersOf(write: Pick<Write, 'key' | 'params'>): Promise<Discovered>;
   /** Returns the address of a call. */
   urlOf(write: Pick<Write, 'key' | 'params'>): string;
@@ -53,7 +52,6 @@ export class LateError extends AdminError {
   }
 }
 
-/** Returns the content of a call with a JSON body. */
 export function jsonContent(value: Readonly<Record<string, unknown>>): Content {
   return { type: bodyTypes.json[0], bytes: Buffer.from(JSON.stringify(value)) };
 }
@@ -88,4 +86,45 @@ const remedies: Readonly<Record<number, string>> = {
 function namesIn(list: unknown): readonly string[] {
   const records = Array.isArray(list) ? list.filter(isRecord) : [];
   return records.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+}
+
+/** Longer text is none of a certificate. */
+const maxInfoLength = 1_048_576;
+const [begin, end] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
+
+/**
+ * Resolves to a certificate of the store, whose text form ends with it in PEM (docs/api.md §3.11);
+ * undefined when the text has none.
+ */
+export async function readStored(
+  { calls }: { readonly calls: Pick<RecipeCalls, 'readText'> },
+  file: string,
+): Promise<X509Certificate | undefined> {
+  const text = (await calls.readText('readCertificateInfo', { file })).slice(0, maxInfoLength);
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end, from);
+  if (from === -1 || to === -1) return undefined;
+  try {
+    return new X509Certificate(text.slice(from, to + end.length));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The edition of an appliance. Only Enterprise appliances can be deactivated (docs/api.md §3.19).
+ */
+export type ApplianceEdition = 'community' | 'enterprise' | 'deactivated' | 'unknown';
+
+export async function readEdition({ calls }: { readonly calls: Pick<RecipeCalls, 'read'> }): Promise<ApplianceEdition> {
+  try {
+    const { edition } = (await calls.read('readSystemInfo', {})).params;
+    return edition === 'community' || edition === 'enterprise' ? edition : 'unknown';
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    if (error.status === 402) return 'deactivated';
+    // Early releases have no such call.
+    if (error.status === 404) return 'unknown';
+    throw error;
+  }
 }

@@ -1,21 +1,17 @@
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { bodyTypes } from '../policy/operation.ts';
-import { jsonContent } from './calls.ts';
+import { jsonContent, readStored } from './calls.ts';
 import { harmlessFarm } from './farm.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
-import type { Renewed } from './renewed.ts';
-import { readStored } from './store.ts';
+import type { NewCertificate } from './new-certificate.ts';
 
-/** The replacement of a certificate of a farm. */
 export interface Replacement {
   readonly farmname: string;
-  readonly renewed: Renewed;
-  /** True when the store has the new certificate by then. */
+  readonly newCertificate: NewCertificate;
   readonly isStored: boolean;
   readonly old: string;
   /** Position of the old certificate, from 0. */
   readonly position: number;
-  /** The number of certificates of the farm. */
   readonly count: number;
   /**
    * True when the appliance adds a certificate and keeps the others, as the Enterprise Edition
@@ -31,8 +27,8 @@ export interface Replacement {
  * the farm.
  */
 export function certificateSteps(context: RecipeContext, replacement: Replacement): readonly Step[] {
-  const { farmname, renewed, isStored, position, count, keepsBoth, isAttached } = replacement;
-  const { file } = renewed;
+  const { farmname, newCertificate, isStored, position, count, keepsBoth, isAttached } = replacement;
+  const { file } = newCertificate;
   const attach = callStep({
     title: `Attach ${file} to ${farmname}`,
     write: { key: 'addFarmCertificate', params: { farmname }, content: jsonContent({ file }) },
@@ -40,7 +36,7 @@ export function certificateSteps(context: RecipeContext, replacement: Replacemen
   });
   const added = isAttached
     ? []
-    : [...(isStored ? [] : [upload(context, renewed)]), verifyStored(context, file), attach];
+    : [...(isStored ? [] : [upload(context, newCertificate)]), verifyStored(context, file), attach];
   if (!keepsBoth) return added;
   // The old one goes last: a farm that lost its certificate could not start again.
   const moved = position === count - 1 ? added : [...added, move(replacement)];
@@ -48,8 +44,8 @@ export function certificateSteps(context: RecipeContext, replacement: Replacemen
 }
 
 /** Uploads only what is not in the store by then, and compares what the store has afterwards. */
-function upload(context: RecipeContext, renewed: Renewed): Step {
-  const { file, bytes } = renewed;
+function upload(context: RecipeContext, newCertificate: NewCertificate): Step {
+  const { file, bytes } = newCertificate;
   const write = {
     key: 'uploadCertificate',
     params: { file },
@@ -62,23 +58,23 @@ function upload(context: RecipeContext, renewed: Renewed): Step {
       const { params } = await context.calls.read('listCertificates', {});
       const isThere = params.some((each) => each.file === file);
       if (!isThere) await send(write);
-      await refuseOther(context, renewed);
+      await refuseOther(context, newCertificate);
       return `${file} is in the store${isThere ? ' already' : ''}.`;
     },
   };
 }
 
 /** Rejects with an AdminError when the store has another certificate under the name of this one. */
-export async function refuseOther(context: RecipeContext, { file, certificate }: Renewed): Promise<void> {
+export async function refuseOther(context: RecipeContext, { file, x509 }: NewCertificate): Promise<void> {
   const stored = await readStored(context, file);
-  if (stored?.fingerprint256 !== certificate.fingerprint256)
+  if (stored?.fingerprint256 !== x509.fingerprint256)
     throw refusal(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
 }
 
 /**
  * Returns the last step, which checks that the farm has the new certificate and not the old one.
  */
-export function verifyShown(context: RecipeContext, { farmname, renewed: { file }, old }: Replacement): Step {
+export function verifyShown(context: RecipeContext, { farmname, newCertificate: { file }, old }: Replacement): Step {
   return {
     title: `See that ${farmname} has ${file} and not ${old}`,
     async run() {
@@ -114,7 +110,7 @@ function verifyStored({ calls }: RecipeContext, file: string): Step {
   };
 }
 
-function takeOff(context: RecipeContext, { farmname, renewed: { file }, old }: Replacement): Step {
+function takeOff(context: RecipeContext, { farmname, newCertificate: { file }, old }: Replacement): Step {
   const write = { key: 'removeFarmCertificate', params: { farmname, certificate: old } } as const;
   return {
     title: `Remove ${old} from ${farmname}`,
@@ -135,7 +131,7 @@ function takeOff(context: RecipeContext, { farmname, renewed: { file }, old }: R
  * Moves the new certificate, which is the last one, before the old one; clients without a server
  * name get the first one.
  */
-function move({ farmname, renewed: { file }, old, position, count }: Replacement): Step {
+function move({ farmname, newCertificate: { file }, old, position, count }: Replacement): Step {
   return callStep({
     title: `Move ${file} to place ${position + 1} of ${count}, where ${old} was`,
     write: {

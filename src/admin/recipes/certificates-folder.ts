@@ -9,16 +9,15 @@ import { type FileAccess, hungFile } from '../../lib/file-access.ts';
 import { certificatesIn, namesLost, namesOf } from '../../lib/pem.ts';
 import { plural, oneLine } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
-import { keyTypeOf } from './predecessor.ts';
-import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
+import { keyTypeOf } from './previous-certificate.ts';
+import { type PemText, type NewCertificate, readNewCertificate } from './new-certificate.ts';
 
 /** A folder of renewed certificates, which may be on a network drive. */
-export interface RenewedFolder {
+export interface CertificatesFolder {
   readonly path: string;
   readonly access: FileAccess;
 }
 
-/** A certificate of the folder, and where its key is. */
 interface CertificateFile {
   readonly cert: PemText;
   readonly keyPath: string;
@@ -33,9 +32,9 @@ interface CertificateFile {
 export async function newestFor(
   old: X509Certificate,
   file: string,
-  folder: RenewedFolder,
+  folder: CertificatesFolder,
   nowMs: number,
-): Promise<{ readonly path: string; readonly renewed: Renewed }> {
+): Promise<{ readonly path: string; readonly newCertificate: NewCertificate }> {
   const { pairs, unusable } = await pairsIn(folder);
   let newest: CertificateFile | undefined;
   for (const pair of pairs) {
@@ -51,7 +50,7 @@ export async function newestFor(
       `${folder.path} has no newer certificate for ${file}`,
       `It has ${plural(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${notUsable(unusable)}`,
     );
-  return { path: newest.cert.path, renewed: await withKey(newest, folder, nowMs) };
+  return { path: newest.cert.path, newCertificate: await withKey(newest, folder, nowMs) };
 }
 
 /** Returns true for a certificate that is valid now, ends later, and covers all names. */
@@ -79,7 +78,10 @@ function notUsable(files: readonly string[]): string {
   return ` Not usable: ${files.slice(0, maxShown).join('; ')}${others}.`;
 }
 
-async function readCandidate({ path, keyPath }: FilePair, folder: RenewedFolder): Promise<CertificateFile | string> {
+async function readCandidate(
+  { path, keyPath }: FilePair,
+  folder: CertificatesFolder,
+): Promise<CertificateFile | string> {
   let cert: PemText;
   try {
     cert = await readPem(path, folder);
@@ -94,15 +96,15 @@ async function readCandidate({ path, keyPath }: FilePair, folder: RenewedFolder)
 /** Resolves to a candidate with its key. Rejects with an AdminError if that is of no use. */
 async function withKey(
   { cert, keyPath, certificate }: CertificateFile,
-  folder: RenewedFolder,
+  folder: CertificatesFolder,
   nowMs: number,
-): Promise<Renewed> {
+): Promise<NewCertificate> {
   const key = await readPem(keyPath, folder).catch((error: unknown) => {
     throw refusal(unread(keyPath, error), remedyOf(error));
   });
-  const renewed = renewedFrom(cert, key, { nowMs });
+  const newCertificate = readNewCertificate(cert, key, { nowMs });
   // Another certificate of the file may have the key, and was not compared with the old one.
-  if (renewed.certificate.fingerprint256 === certificate.fingerprint256) return renewed;
+  if (newCertificate.x509.fingerprint256 === certificate.fingerprint256) return newCertificate;
   throw refusal(
     `${shown(keyPath)} is not the key of the first certificate in ${cert.path}`,
     'Put the certificate of the server first, and its issuers after it.',
@@ -122,7 +124,7 @@ const depthWords = 'two levels of folders in it';
 
 /** Resolves to the pairs of a folder, and to the folders in it that cannot be read. */
 async function pairsIn(
-  folder: RenewedFolder,
+  folder: CertificatesFolder,
 ): Promise<{ readonly pairs: readonly FilePair[]; readonly unusable: string[] }> {
   const pairs: FilePair[] = [];
   const unusable: string[] = [];
@@ -138,7 +140,12 @@ async function pairsIn(
 }
 
 /** Yields the files of a folder and of the folders in it, as ACME clients fill them. */
-async function* filesIn(folder: RenewedFolder, path: string, unusable: string[], depth = 0): AsyncGenerator<string> {
+async function* filesIn(
+  folder: CertificatesFolder,
+  path: string,
+  unusable: string[],
+  depth = 0,
+): AsyncGenerator<string> {
   const found = await folder
     .access(path, () => entriesOf(path))
     .catch((error: unknown) => {
@@ -172,7 +179,7 @@ function keyOf(name: string): string | undefined {
 /** More than forty certificates; chains have a handful. */
 const maxPemBytes = 65_536;
 
-async function readPem(path: string, { access }: RenewedFolder): Promise<PemText> {
+async function readPem(path: string, { access }: CertificatesFolder): Promise<PemText> {
   return { path: shown(path), text: await access(path, () => readShort(path, maxPemBytes)) };
 }
 

@@ -4,16 +4,15 @@ import { unlessL4 } from '../../appliance/harmless.ts';
 import { remembered } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, refuseOther, verifyShown } from './certificate-steps.ts';
-import { readEdition } from './edition.ts';
+import { readEdition, readStored } from './calls.ts';
 import { readAgain, refuseSilent } from './farm.ts';
-import { type DeliveryOptions, type Kept, predecessorOf, type Stored } from './predecessor.ts';
-import { withWayBack } from './put-back.ts';
+import { type DeliveryOptions, type KeptCertificate, findPrevious, type StoreRow } from './previous-certificate.ts';
+import { withRollback } from './rollback.ts';
 import type { RecipeContext, Step } from './recipe.ts';
-import type { Renewed } from './renewed.ts';
+import type { NewCertificate } from './new-certificate.ts';
 import { type FarmReading, readState, restartSteps, withBackends } from './restart-farm.ts';
-import { readStored } from './store.ts';
 
-/** The steps for a farm that uses the certificate or its predecessor. */
+/** The steps for a farm that uses the new certificate, or the one that it replaces. */
 export interface FarmDelivery {
   readonly farm: FarmReading;
   /** The file that goes; undefined when the farm has the new certificate, and not the old one. */
@@ -24,7 +23,7 @@ export interface FarmDelivery {
 
 /** The store of an appliance, and how its edition replaces a certificate. */
 interface Store {
-  readonly stored: readonly Stored[];
+  readonly stored: readonly StoreRow[];
   readonly read: (file: string) => Promise<X509Certificate | undefined>;
   readonly keepsBoth: boolean;
   /** True if it has the new certificate by the time of the next step. */
@@ -32,27 +31,27 @@ interface Store {
 }
 
 /**
- * Finds the farms of an appliance that use the predecessor of a certificate, and plans their steps.
- * Only reads. Rejects with an AdminError when the certificate must not take the place of another.
+ * Finds the farms whose certificate the new one replaces, and plans their steps. Only reads. Rejects
+ * with an AdminError if the certificate must not replace another.
  */
 export async function planDelivery(
   context: RecipeContext,
-  renewed: Renewed,
+  newCertificate: NewCertificate,
   options: DeliveryOptions,
-): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly kept: readonly Kept[] }> {
+): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly kept: readonly KeptCertificate[] }> {
   const farms = await farmsWithCertificates(context, options.wants);
   if (farms.length === 0) return { deliveries: [], kept: [] };
-  const store = await storeFor(context, renewed);
+  const store = await storeFor(context, newCertificate);
   const deliveries: FarmDelivery[] = [];
-  const kept: Kept[] = [];
+  const kept: KeptCertificate[] = [];
   for (const listed of farms) {
     const { certificates: used = [] } = listed;
-    const found = await predecessorOf(context, { farmname: listed.name, used, ...store, renewed, options });
-    const isAttached = used.includes(renewed.file);
+    const found = await findPrevious(context, { farmname: listed.name, used, ...store, newCertificate, options });
+    const isAttached = used.includes(newCertificate.file);
     if (!isAttached) kept.push(...found.kept);
     if (found.old === undefined && !isAttached) continue;
     const farm = await withBackends(context, await readAgain(context, listed));
-    deliveries.push(deliveryTo(context, { farm, used, old: found.old, store, renewed }));
+    deliveries.push(deliveryTo(context, { farm, used, old: found.old, store, newCertificate }));
   }
   return { deliveries, kept };
 }
@@ -63,34 +62,34 @@ export async function planDelivery(
  */
 export async function planReplacement(
   context: RecipeContext,
-  renewed: Renewed,
+  newCertificate: NewCertificate,
   { farmname, wanted }: { readonly farmname: string; readonly wanted: string | undefined },
-): Promise<{ readonly delivery: FarmDelivery; readonly listed: Stored | undefined }> {
+): Promise<{ readonly delivery: FarmDelivery; readonly listed: StoreRow | undefined }> {
   const farm = await readState(context, farmname);
   if (farm.profile !== 'https')
     throw refusal(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
   refuseSilent(context.calls, farm);
   const used = await farmCertificates(context, farmname);
-  const others = used.filter((file) => file !== renewed.file);
+  const others = used.filter((file) => file !== newCertificate.file);
   const [old] = wanted === undefined ? others : others.filter((file) => file === wanted);
   if (old === undefined)
-    throw wanted === undefined || wanted === renewed.file
-      ? refusal(`${farmname} has ${renewed.file} already`, 'Nothing is to be replaced.')
+    throw wanted === undefined || wanted === newCertificate.file
+      ? refusal(`${farmname} has ${newCertificate.file} already`, 'Nothing is to be replaced.')
       : refusal(`${farmname} has no certificate ${wanted}`, `It has ${used.join(', ') || 'none'}.`);
   if (wanted === undefined && others.length > 1)
     throw refusal(
       `${farmname} has ${others.length} certificates`,
       `Say which one goes: old=${others.join(', or old=')}.`,
     );
-  const store = await storeFor(context, renewed);
+  const store = await storeFor(context, newCertificate);
   const listed = store.stored.find(({ file }) => file === old);
-  return { delivery: deliveryTo(context, { farm, used, old, store, renewed }), listed };
+  return { delivery: deliveryTo(context, { farm, used, old, store, newCertificate }), listed };
 }
 
-async function storeFor(context: RecipeContext, renewed: Renewed): Promise<Store> {
+async function storeFor(context: RecipeContext, newCertificate: NewCertificate): Promise<Store> {
   const { params: stored } = await context.calls.read('listCertificates', {});
-  const isStored = stored.some(({ file }) => file === renewed.file);
-  if (isStored) await refuseOther(context, renewed);
+  const isStored = stored.some(({ file }) => file === newCertificate.file);
+  if (isStored) await refuseOther(context, newCertificate);
   return {
     stored,
     read: remembered((file) => readStored(context, file)),
@@ -99,25 +98,24 @@ async function storeFor(context: RecipeContext, renewed: Renewed): Promise<Store
   };
 }
 
-interface Addressee {
+interface TargetFarm {
   readonly farm: FarmReading;
   readonly used: readonly string[];
   readonly old: string | undefined;
   readonly store: Store;
-  readonly renewed: Renewed;
+  readonly newCertificate: NewCertificate;
 }
 
-/** Returns the steps for one farm. */
-function deliveryTo(context: RecipeContext, { farm, used, old, store, renewed }: Addressee): FarmDelivery {
+function deliveryTo(context: RecipeContext, { farm, used, old, store, newCertificate }: TargetFarm): FarmDelivery {
   if (old === undefined) return { farm, replaces: old, steps: isWaiting(farm) ? restart(context, farm) : [] };
   const { name: farmname } = farm;
-  const isAttached = used.includes(renewed.file);
+  const isAttached = used.includes(newCertificate.file);
   const replacement = {
     farmname,
-    renewed,
+    newCertificate,
     isStored: store.isStored,
     old,
-    position: used.filter((file) => file !== renewed.file).indexOf(old),
+    position: used.filter((file) => file !== newCertificate.file).indexOf(old),
     count: used.length - Number(isAttached),
     keepsBoth: store.keepsBoth,
     isAttached,
@@ -128,7 +126,7 @@ function deliveryTo(context: RecipeContext, { farm, used, old, store, renewed }:
     ...(farm.state === 'down' ? [] : restart(context, farm)),
     verifyShown(context, replacement),
   ];
-  return { farm, replaces: old, steps: withWayBack(steps, { farm, replacement, files: used }) };
+  return { farm, replaces: old, steps: withRollback(steps, { farm, replacement, files: used }) };
 }
 
 /**

@@ -4,9 +4,9 @@ import { dayOf } from '../../lib/time.ts';
 import { lifeOf } from '../../lib/chain.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { bodyTypes } from '../policy/operation.ts';
-import { type ApplianceEdition, readEdition } from './edition.ts';
+import { type ApplianceEdition, readEdition } from './calls.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
-import { refuseOutOfDate, unusable } from './renewed.ts';
+import { refuseOutOfDate, unusable } from './new-certificate.ts';
 
 const dayMs = 86_400_000;
 

@@ -22,7 +22,7 @@ interface WatchedCall extends Pick<Write, 'key' | 'params'> {
 }
 
 /** The part of the context of a change that a look at L4 farms needs. */
-type L4Context = Pick<RecipeContext, 'knownFarms' | 'limits' | 'signal' | 'sleep'> & {
+type L4Context = Pick<RecipeContext, 'knownFarms' | 'vipLimits' | 'signal' | 'sleep'> & {
   readonly calls: Pick<RecipeContext['calls'], 'appliance'>;
 };
 
@@ -93,10 +93,10 @@ function l4Farms({ knownFarms }: L4Context, touched: string): readonly Farm[] {
 }
 
 /** Returns the addresses of farms that may be connected to. */
-function l4Targets({ limits }: L4Context, farms: readonly Farm[]): readonly VipTarget[] {
-  if (!limits) return [];
+function l4Targets({ vipLimits }: L4Context, farms: readonly Farm[]): readonly VipTarget[] {
+  if (!vipLimits) return [];
   const known = { farms, configOf: () => undefined, certificates: undefined };
-  return vipTargets(known, { ...limits, serverNames: {} }, ownAddresses())
+  return vipTargets(known, { ...vipLimits, serverNames: {} }, ownAddresses())
     .filter(({ endpoint }) => endpoint)
     .slice(0, maxWatched);
 }

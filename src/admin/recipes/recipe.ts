@@ -30,14 +30,13 @@ export type VipLimits = Omit<VipSettings, 'serverNames'>;
 export interface RecipeContext {
   readonly calls: Pick<RecipeCalls, 'appliance' | 'read' | 'readText' | 'dryRun' | 'parametersOf'>;
   readonly values: Readonly<Record<string, string>>;
-  /** The texts of the files. */
   readonly files: Readonly<Record<string, string>>;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
   readonly knownFarms: () => readonly Farm[] | undefined;
   /** The limits of the collector vip; undefined while it is off. */
-  readonly reach: VipLimits | undefined;
+  readonly probeLimits: VipLimits | undefined;
   /** The same limits, also while it is off; undefined for an appliance that is gone. */
-  readonly limits: VipLimits | undefined;
+  readonly vipLimits: VipLimits | undefined;
   /** The time that a step may wait for its effect; each step has a default. */
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */
@@ -62,7 +61,6 @@ export interface Plan {
   readonly targets?: readonly DeliveryTarget[];
 }
 
-/** A farm, and what a delivery means for it. */
 export type DeliveryTarget = Readonly<Static<typeof TargetSchema>>;
 export const TargetSchema = Type.Object({
   farm: Type.String(),
@@ -86,19 +84,18 @@ export interface Step {
   readonly write?: Write;
   /** Resolves to a sentence about the result; rejects with an AdminError. */
   run(send: (write: Write) => Promise<void>): Promise<string>;
-  /** The command that undoes the step. */
   readonly undo?: string;
-  /** Takes back, after a failure, what this step and those that share it have done. */
-  readonly wayBack?: WayBack;
+  /** Undoes, after a failure, what this step and those that share it have done. */
+  readonly rollback?: Rollback;
 }
 
-export interface WayBack {
+export interface Rollback {
   /** All calls that it may make; a plan shows them. */
   readonly writes: readonly Write[];
   /** Resolves to a sentence about what is so now; rejects with an AdminError. */
   run(context: RecipeContext, send: (write: Write) => Promise<void>): Promise<string>;
-  /** The next step for a person if it fails. */
-  readonly otherwise: string;
+  /** What a person has to do if it fails. */
+  readonly manualRemedy: string;
 }
 
 /** Returns a step that is one call, and says `done` after it. */

@@ -4,7 +4,7 @@
 // one fails. Read on in recipe.ts and restart-farm.ts.
 
 import { backup } from './backup.ts';
-import type { RenewedFolder } from './certificates-folder.ts';
+import type { CertificatesFolder } from './certificates-folder.ts';
 import { createDeliver } from './deliver.ts';
 import { installActivation } from './install-activation.ts';
 import { drainBackend, restoreBackend } from './backend-maintenance.ts';
@@ -25,6 +25,6 @@ export const recipes: readonly Recipe[] = [
 ];
 
 /** Returns all recipes of a gateway; a delivery may take certificates from a folder. */
-export function allRecipes(folder?: RenewedFolder): readonly Recipe[] {
+export function allRecipes(folder?: CertificatesFolder): readonly Recipe[] {
   return [...recipes, createDeliver(folder)];
 }

@@ -4,7 +4,7 @@ import { lifeOf } from '../../lib/chain.ts';
 import { planReplacement } from './delivery.ts';
 import { placeOf } from './farm.ts';
 import type { Recipe } from './recipe.ts';
-import { renewedFrom } from './renewed.ts';
+import { readNewCertificate } from './new-certificate.ts';
 
 /** The delivery to one farm, of a certificate that may be for other names. */
 export const replaceCertificate: Recipe = {
@@ -16,14 +16,17 @@ export const replaceCertificate: Recipe = {
     const { values, files, now } = context;
     const { farm: farmname = '', old: wanted } = values;
     const pem = { path: 'file', text: files.file ?? '' };
-    const renewed = renewedFrom(pem, pem, { nowMs: now(), mayLack: values.incomplete_chain === 'true' });
-    const { delivery, listed } = await planReplacement(context, renewed, { farmname, wanted });
+    const newCertificate = readNewCertificate(pem, pem, {
+      nowMs: now(),
+      isIncompleteAllowed: values.incomplete_chain === 'true',
+    });
+    const { delivery, listed } = await planReplacement(context, newCertificate, { farmname, wanted });
     const { farm, replaces, steps } = delivery;
-    const { names, certificate } = renewed;
-    const { startsAtMs, endsAtMs } = lifeOf(certificate);
+    const { names, x509 } = newCertificate;
+    const { startsAtMs, endsAtMs } = lifeOf(x509);
     const { CN: oldName, expiration: oldEnd } = listed ?? {};
     const oldEndSeconds = dateToSeconds(oldEnd ?? '');
-    const isGood = !oldName || names.includes(oldName) || certificate.checkHost(oldName) !== undefined;
+    const isGood = !oldName || names.includes(oldName) || x509.checkHost(oldName) !== undefined;
     return {
       facts: [
         `The file is for ${names.join(', ')}, from ${dayOf(startsAtMs)} to ${dayOf(endsAtMs)}; key and certificate match.`,

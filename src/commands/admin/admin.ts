@@ -1,5 +1,4 @@
-import type { Command } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../commands.ts';
 import { adminHelp } from './help.ts';
 import { quotable } from './words.ts';

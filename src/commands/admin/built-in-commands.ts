@@ -1,8 +1,7 @@
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { isRecord } from '../../lib/check.ts';
-import type { CommandContext } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { type CommandContext, UsageError } from '../command.ts';
 import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
 import { recordsOf, renderJson } from './render.ts';
 import { pairLines, tableLines, valueText } from '../table.ts';
@@ -16,7 +15,6 @@ interface BuiltInCommand extends Pick<AdminCommand, 'flags'> {
 
 const auditFilters = ['limit', 'principal', 'appliance', 'operation', 'event'] as const;
 
-/** The commands that the gateway itself answers. */
 export const builtInCommands: ReadonlyMap<string, BuiltInCommand> = new Map<string, BuiltInCommand>([
   ['appliances', { flags: ['json'], run: (session) => show(session, get('/appliances'), renderJson) }],
   ['whoami', { flags: ['json'], run: (session) => show(session, get('/whoami'), renderJson) }],

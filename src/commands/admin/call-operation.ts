@@ -1,8 +1,8 @@
-import { confirmationOf } from '../../admin/calls/confirmation.ts';
+import { confirmationOf } from '../../admin/calls/approval.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
 import { changes } from '../../admin/policy/policy.ts';
 import { parseJson } from '../../lib/check.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import { type AdminCommand, type AdminSession, isAgreed, optionsOf, printAnswer } from './session.ts';
 import { readContent, redactor } from './content.ts';
@@ -15,7 +15,6 @@ import type { Asking } from './run-change.ts';
 import { askForChange, showWaiting, waitsCode } from './changes.ts';
 import { parseTarget } from './words.ts';
 
-/** Flags that a single operation takes. */
 export const operationFlags: AdminCommand['flags'] = [
   'body',
   'output',

@@ -1,7 +1,12 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { type PlannedStep, type ChangeState, type ShownChange, ShownChangeSchema } from '../../admin/changes/change.ts';
-import { objectionLines } from '../../admin/changes/plan-lines.ts';
+import {
+  type PlannedStep,
+  type ChangeState,
+  type ShownChange,
+  ShownChangeSchema,
+  objectionLines,
+} from '../../admin/changes/change.ts';
 import { callLines, presentLines } from './dry-run-lines.ts';
 import { readReply } from './gateway-client.ts';
 import { recordsOf } from './render.ts';
@@ -12,7 +17,6 @@ export function readChange(change: unknown): ShownChange {
   return readReply(ShownChangeSchema, change, 'The gateway answered with something else than a change');
 }
 
-/** The meaning of each state for the person who reads it. */
 const meanings: Readonly<Record<ChangeState, string>> = {
   proposed: 'is proposed by an alert and waits for approval. Nothing was sent.',
   pending: 'waits for approval. Nothing was sent.',
@@ -106,7 +110,6 @@ export function undecidedLines(change: ShownChange): readonly string[] {
   ];
 }
 
-/** Renders the gateway's list of changes. */
 export function listLines(answer: unknown): readonly string[] {
   const changes = recordsOf(answer, 'changes');
   const notProposed = recordsOf(answer, 'not_proposed').flatMap(({ title, appliance, because }) => [

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { ShownChange } from '../../admin/changes/change.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command.ts';
 import { listLines, outcomeLines, readChange, changeLines, stateLine, undecidedLines } from './change-lines.ts';
 import type { GatewayAnswer, GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
@@ -137,7 +137,6 @@ async function sendApproval(id: string, digest: string, session: AdminSession): 
 
 const watchIntervalMs = 2_000;
 
-/** Reads an approved change until it is over. */
 async function watch(approved: SeenChange, session: AdminSession): Promise<SeenChange> {
   const path = pathOf(approved.change.id);
   session.say('  … it is being carried out, and goes on if this command is stopped');

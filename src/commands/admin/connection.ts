@@ -3,9 +3,8 @@ import { misspeltVariables } from '../../config/environment.ts';
 import { connectByName } from '../../lib/connect-by-name.ts';
 import { maxNameMs, Names } from '../../lib/names.ts';
 import { Secret } from '../../lib/secret.ts';
-import type { CommandContext } from '../command.ts';
+import { type CommandContext, UsageError } from '../command.ts';
 import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, type TlsFiles } from '../server-address.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** The address of the gateway and the credentials of the caller. */
 export interface Connection extends TlsFiles {
@@ -32,7 +31,6 @@ export async function readConnection({ flags, env }: Pick<CommandContext, 'flags
   return { url: url.href.replace(/(?<!\/)\/+$/, ''), token: await readToken({ flags, env }), ...certificates };
 }
 
-/** Creates an agent with these certificates. */
 export function tlsAgent({ ca, cert, key }: TlsFiles, options: Agent.Options = {}): Agent {
   return new Agent({
     ...options,

@@ -1,6 +1,6 @@
 import { oneLine } from '../../lib/text.ts';
 import type { DryRun } from '../../admin/calls/dry-run.ts';
-import { objectionLines } from '../../admin/changes/plan-lines.ts';
+import { objectionLines } from '../../admin/changes/change.ts';
 import { renderJson } from './render.ts';
 import { jsonText } from '../table.ts';
 

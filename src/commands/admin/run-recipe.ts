@@ -1,9 +1,8 @@
-import type { ChangeEvent, PlanOfChange, ShownChange } from '../../admin/changes/change.ts';
-import { planLines } from '../../admin/changes/plan-lines.ts';
+import { type ChangeEvent, type PlanOfChange, type ShownChange, planLines } from '../../admin/changes/change.ts';
 import type { Recipe } from '../../admin/recipes/recipe.ts';
 import { oneLine } from '../../lib/text.ts';
 import { parseDuration } from '../../lib/time.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command.ts';
 import { stateLine, stepLines, undecidedLines } from './change-lines.ts';
 import { askFlags, askForChange, waitsCode } from './changes.ts';
 import { readText } from './content.ts';
@@ -12,7 +11,6 @@ import { type Asking, planOf, runNow } from './run-change.ts';
 import { type AdminCommand, type AdminSession, isAgreed } from './session.ts';
 import { namedValues } from './words.ts';
 
-/** Flags that recipes take. */
 export const recipeFlags: AdminCommand['flags'] = [
   'reason',
   'dry-run',
@@ -23,7 +21,6 @@ export const recipeFlags: AdminCommand['flags'] = [
   'backup-first',
   'detach',
 ];
-/** Flags that asking for a recipe takes. */
 export const askRecipeFlags: AdminCommand['flags'] = [...askFlags, 'wait', 'backup-first'];
 
 /**
@@ -81,7 +78,6 @@ export function waitOf({ flags: { wait } }: Pick<AdminSession, 'flags'>): Pick<A
   return ms === undefined ? {} : { wait_seconds: Math.max(1, Math.ceil(ms / 1_000)) };
 }
 
-/** Returns a text without the private keys in it. */
 export function withoutKeys(text: string): string {
   return text.replaceAll(privateKeys, '');
 }

@@ -1,5 +1,5 @@
 import { closestWord, oneLine } from '../../lib/text.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command.ts';
 import type { Operation, OperationCall, Operations } from '../../admin/policy/operation.ts';
 import { AdminProblem } from '../../admin/policy/problem.ts';
 import { endpoints } from '../../appliance/api/table.ts';

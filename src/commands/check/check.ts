@@ -9,9 +9,8 @@ import { loadWebSettings } from '../../config/web-settings.ts';
 import { parseShard } from '../../config/shard.ts';
 import { Names } from '../../lib/names.ts';
 import { plural } from '../../lib/text.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { configurationFile } from '../configuration-file.ts';
-import { UsageError } from '../usage-error.ts';
 import { readShownCertificate } from '../fingerprint.ts';
 import { l4Probes, probeFarms } from './farm-probes.ts';
 import { finding, type Finding, findingsOf } from './findings.ts';
@@ -161,7 +160,6 @@ async function probed(parts: ProbeParts): Promise<ApplianceCheck> {
   return { appliance, address, settings, probe, farmProbes, l4Only, shown, nowMs: Date.now() };
 }
 
-/** Tries the gateway's own key. */
 async function adminKeyFindings({ appliance, settings, names, stopped }: ProbeParts): Promise<readonly Finding[]> {
   const { adminApiKey } = appliance;
   if (!settings.admin || !adminApiKey) return [];

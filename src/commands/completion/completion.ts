@@ -2,8 +2,7 @@ import { bashCompletion } from './bash.ts';
 import { fishCompletion } from './fish.ts';
 import { shells } from './places.ts';
 import { zshCompletion } from './zsh.ts';
-import type { Command } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Command, UsageError } from '../command.ts';
 
 export const completionOf = {
   bash: bashCompletion,

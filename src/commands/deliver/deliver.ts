@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { AppliancesSchema } from '../../admin/http/openapi/gateway-schemas.ts';
 import { AdminError, refusal } from '../../admin/policy/admin-error.ts';
 import type { DeliveryTarget } from '../../admin/recipes/recipe.ts';
@@ -8,10 +9,8 @@ import { readText } from '../admin/content.ts';
 import { readReply } from '../admin/gateway-client.ts';
 import { type Asking, planOf, runNow } from '../admin/run-change.ts';
 import { type AdminSession, withSession } from '../admin/session.ts';
-import type { Command } from '../command.ts';
+import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { tableLines } from '../table.ts';
-import { UsageError } from '../usage-error.ts';
-import { sourceOf } from './source.ts';
 
 /** A line of the table at the end. */
 interface DeliveryRow {
@@ -39,7 +38,7 @@ interface Delivery {
   readonly appliances: readonly string[];
 }
 
-/** Brings a renewed certificate to every farm that uses its predecessor, through the gateway. */
+/** Replaces a certificate by a renewed one on every farm that uses it, through the gateway. */
 export const deliver: Command = async (context) => {
   const { flags } = context;
   const source = sourceOf(context);
@@ -123,7 +122,7 @@ function objections(steps: Awaited<ReturnType<typeof planOf>>['plan']['steps']):
 }
 
 /**
- * Returns true if no predecessor was found, and certificates of one set of names would be covered.
+ * Returns true if no certificate is replaced, and certificates of one set of names would be covered.
  * Throws an AdminError for several sets: the new one can be the renewal of one of them only.
  */
 function coversOneOther(plans: readonly Planned[]): boolean {
@@ -165,7 +164,7 @@ function othersIn(plans: readonly Planned[], replaces: string | undefined): read
   if (failed.length + kept.length === 0)
     throw refusal(
       plans[0]?.facts.join(' ') ?? 'The token covers no such appliance',
-      'Check the names and the token. --replaces=FILE names a predecessor with other names.',
+      'Check the names and the token. --replaces=FILE replaces a certificate with other names.',
     );
   return [...failed, ...kept.map((each) => ({ ...each, result: 'failed' as const, replaces }))];
 }
@@ -275,4 +274,42 @@ function sentenceOf(error: unknown, { stopped }: AdminSession): string {
   if (stopped.aborted) throw error;
   const title = error.code === 'recipe_refused' ? '' : `${error.title}. `;
   return `${title}${error.message} ${error.remedy}`.trim();
+}
+
+/** The files of a renewed certificate. */
+interface Source {
+  /** The certificate and the intermediates. */
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Returns the files that the flags name, or else those that an ACME client hands to its hook:
+ * certbot and lego in the environment, dehydrated as words. Undefined for the hook calls of
+ * dehydrated that bring no certificate. Throws a UsageError when no files are named.
+ */
+function sourceOf({ flags, env, arguments: words }: CommandContext): Source | undefined {
+  const [handler, , hookKey, , hookChain] = words;
+  if (handler === 'deploy_cert') {
+    if (hookKey !== undefined && hookChain !== undefined) return { cert: hookChain, key: hookKey };
+    throw new UsageError('deploy_cert needs what dehydrated gives it: DOMAIN KEYFILE CERTFILE FULLCHAINFILE');
+  }
+  // dehydrated calls its hook for every step, and expects that unknown ones are ignored.
+  if (handler !== undefined && /^[a-z]+(?:_+[a-z]+)+$/.test(handler)) return undefined;
+  if (handler !== undefined)
+    throw new UsageError('deliver takes flags only: --cert=FULLCHAIN --key=KEY; deliver --help shows examples');
+  const [cert, key] = [flags.cert, flags.key];
+  if (cert !== undefined && key !== undefined) return { cert, key };
+  if ((cert ?? key) !== undefined)
+    throw new UsageError('--cert and --key go together: the certificate with its intermediates, and its key');
+  const { RENEWED_LINEAGE: lineage } = env;
+  if (lineage) return { cert: join(lineage, 'fullchain.pem'), key: join(lineage, 'privkey.pem') };
+  // lego 5, and lego before it.
+  for (const prefix of ['LEGO_HOOK', 'LEGO']) {
+    const { [`${prefix}_CERT_PATH`]: legoCert, [`${prefix}_CERT_KEY_PATH`]: legoKey } = env;
+    if (legoCert && legoKey) return { cert: legoCert, key: legoKey };
+  }
+  throw new UsageError(
+    'which certificate? Give --cert=FULLCHAIN and --key=KEY, or call deliver as hook of certbot, lego or dehydrated; deliver --help shows how',
+  );
 }

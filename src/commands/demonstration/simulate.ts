@@ -6,8 +6,7 @@ import { type Demonstration, startDemonstration } from '../../../simulator/demo.
 import type { Port } from '../../../simulator/listener.ts';
 import { beginFaults, type FaultSwitch, startFaultSwitch, UnknownFaultError } from '../../../simulator/fault-switch.ts';
 import { createTlsMaterial, expiredMaterial, type TlsMaterial, tlsMaterialOf } from '../../../simulator/tls.ts';
-import { type Command, untilStopped } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Command, untilStopped, UsageError } from '../command.ts';
 
 /** Only the simulated appliances, for trying another client or a configuration on them. */
 export const simulate: Command = async ({ arguments: [folder, ...more], flags, stopped, say, env }) => {

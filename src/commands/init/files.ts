@@ -4,7 +4,7 @@ import { access, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command.ts';
 
 /** Returns the folder for keys: `keys` beside the configuration where an installation has it. */
 export async function folderOfKeys(folder: string): Promise<string> {

@@ -8,8 +8,7 @@ import { Names } from '../../lib/names.ts';
 import { Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Command, type CommandContext, UsageError } from '../command.ts';
 import {
   inPairs,
   noCertificateText,

@@ -1,5 +1,5 @@
 import { alertThresholds } from '../../state/alert-thresholds.ts';
-import { isHung } from '../../state/hung-farm.ts';
+import { isHung } from '../../state/status.ts';
 import { plural, globMatcher, listed } from '../../lib/text.ts';
 import {
   findingOf,

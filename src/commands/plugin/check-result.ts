@@ -1,5 +1,5 @@
 import { oneLine } from '../../lib/text.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command.ts';
 import type { Flags } from '../commands.ts';
 
 /** The states of a monitoring plug-in, with their exit codes. */
@@ -179,7 +179,6 @@ function limitOf(
   return { least, most, isOutside: at === '@', text };
 }
 
-/** Returns the state of a value by the limits. */
 export function stateBy({ warning, critical }: OkLimits, value: number): 'OK' | 'WARNING' | 'CRITICAL' {
   const violates = (range: Range | undefined): boolean =>
     range !== undefined && (value >= range.least && value <= range.most) === range.isOutside;

@@ -1,7 +1,6 @@
 import { closestWord } from '../../lib/text.ts';
 import { toError } from '../../lib/check.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { askExporter } from '../ask-exporter.ts';
 import { checkAppliance } from './check-appliance.ts';
 import { checkConnections, checkFarms } from './check-farms.ts';

@@ -8,7 +8,7 @@ import {
   freshnessLevels,
   freshnessOf,
   isAnswering,
-  isAsItShould,
+  isFreshOrUnsupported,
   reasonWords,
 } from '../../state/freshness.ts';
 import { html, type Markup, type Part } from '../html.ts';
@@ -26,7 +26,7 @@ export function readingSummary(status: ApplianceStatus, nowMs: number): Markup {
   const expected = chips.filter(({ freshness }) => freshness !== 'unsupported').length;
   const fresh = chips.filter(({ freshness }) => freshness === 'fresh').length;
   const alike = Map.groupBy(
-    chips.filter(({ freshness }) => !isAsItShould(freshness)),
+    chips.filter(({ freshness }) => !isFreshOrUnsupported(freshness)),
     // If an appliance does not answer, one reason explains all failures.
     ({ freshness, collector }) => `${freshness} ${status.up === false ? '' : collector.failure?.reason}`,
   );
@@ -42,7 +42,6 @@ function groupChip(group: readonly Chip[], nowMs: number): Markup {
   return html`<span class="chip ${freshnessLevels[freshness]}">${levelIcon(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
 }
 
-/** Renders all readings in their order. */
 export function allReadingChips(status: ApplianceStatus, nowMs: number): Markup {
   return html`<ul class="chips">${status.collectors.map(
     (collector) =>

@@ -5,13 +5,11 @@ import { linkTo, runbookLink, type View } from './view.ts';
 import type { Problem } from '../../state/problem.ts';
 import { age, clockTime } from '../times.ts';
 
-/** Renders a part of the page with a heading. */
 export function panel(id: string, heading: Part, content: Part): Markup {
   return html`<section id="${id}" class="panel" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${heading}</h2>
 ${content}</section>`;
 }
 
-/** Renders a page with a single panel. */
 export function singlePanel(id: string, heading: Part, content: Part): Markup {
   return html`<h1 class="found" id="overall-status">${heading}</h1>
 <section id="${id}" class="panel" aria-labelledby="overall-status">${content}</section>`;
@@ -27,7 +25,6 @@ export function table<Row>(
 <tbody>${rows.map(render)}</tbody></table>`;
 }
 
-/** Renders facts with their names. */
 export function factList(facts: readonly (readonly [name: Part, fact: Part])[]): Markup {
   return html`<dl class="facts-list">${facts.map(([name, fact]) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl>`;
 }
@@ -43,7 +40,7 @@ export function applianceLink(appliance: string): Markup {
   return html`<a href="${linkTo({ kind: 'appliance', appliance })}"><bdi>${appliance}</bdi></a>`;
 }
 
-/** Renders the way back, from a part of an appliance also to the appliance. */
+/** Renders the links back, from a part of an appliance also to the appliance. */
 export function backTo(appliance?: string): Markup {
   const own = appliance !== undefined && html` · ${applianceLink(appliance)}`;
   return html`<p class="back"><a href="./">All appliances</a>${own}</p>`;
@@ -68,7 +65,6 @@ interface LongList {
   readonly render: (from: number, to: number) => Markup;
 }
 
-/** Rows of a page of a list. */
 export const rowsOfPage = 100;
 
 /** Renders the page of a list that a view asks for, with links to the pages before and after. */

@@ -98,7 +98,7 @@ describe('replace-certificate', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  // test/unit/admin/recipes/renewed.test.ts has everything else that a file may lack.
+  // test/unit/admin/recipes/new-certificate.test.ts has everything else that a file may lack.
   it('looks at the file before it asks anybody', async () => {
     const { run, words, file, cert, appliance, session } = await given(busyWorld());
     const start = words('shop').slice(0, -1);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { admin } from '../../../src/commands/admin/admin.ts';
-import { UsageError } from '../../../src/commands/usage-error.ts';
+import { UsageError } from '../../../src/commands/command.ts';
 import { deliver } from '../../../src/commands/deliver/deliver.ts';
 import { parseFlags } from '../../../src/commands/flags.ts';
 import type { World } from '../../../simulator/world.ts';

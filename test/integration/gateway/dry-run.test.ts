@@ -4,7 +4,7 @@ import { maskBody } from '../../../src/admin/calls/mask.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import type { World } from '../../../simulator/world.ts';
-import { callOf, givenReach } from './given-reach.ts';
+import { callOf, givenSession } from './given-session.ts';
 
 type Asked = Partial<Omit<DryRunParts['asked'], 'principal' | 'call' | 'body'> & DryRunParts['asked']['principal']> & {
   readonly frozen?: boolean;
@@ -12,7 +12,7 @@ type Asked = Partial<Omit<DryRunParts['asked'], 'principal' | 'call' | 'body'> &
 
 /** Plans on one appliance, as an admin unless told otherwise. */
 async function givenPlans(world: World) {
-  const { reach, ...given } = await givenReach(world);
+  const { session, ...given } = await givenSession(world);
   const plan = (request: string, fields?: Record<string, unknown>, { frozen = false, ...asked }: Asked = {}) => {
     const content = Buffer.from(JSON.stringify(fields ?? {}));
     const contentType = 'application/json';
@@ -33,7 +33,7 @@ async function givenPlans(world: World) {
         ...asked,
         principal: { ...admin, ...asked },
       },
-      reach,
+      session,
       frozen,
       approval: 'sent',
     });

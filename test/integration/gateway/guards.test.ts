@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type EndpointKey, endpoints } from '../../../src/appliance/api/table.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import { givenReach } from './given-reach.ts';
+import { givenSession } from './given-session.ts';
 
 const start = { action: 'start' };
 const restart = { action: 'restart' };
@@ -17,7 +17,7 @@ it.each<[string, EndpointKey, Record<string, unknown>]>([
   ['DELETE /system/backup/weekly', 'listBackups', {}],
   ['POST /certificates/activation', 'readSystemInfo', {}],
 ])('every guard refuses when its read fails: %s without %s', async (request, read, body) => {
-  const { findings, appliance } = await givenReach(busyWorld());
+  const { findings, appliance } = await givenSession(busyWorld());
   for (const fault of [{ kind: 'status', status: 500 }, { kind: 'cut' }, { kind: 'html' }] as const) {
     appliance.fail(endpoints[read].route, fault);
 

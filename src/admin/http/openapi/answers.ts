@@ -109,7 +109,6 @@ export function answersOf(key: EndpointKey, row: EndpointRow): JsonObject {
 
 const refused = 'A refusal or failure of the gateway; `code` says which.';
 
-/** The tag of the routes that the gateway answers itself. */
 export const gatewayTag = 'gateway';
 
 interface OwnAnswer {
@@ -127,7 +126,7 @@ interface OwnAnswer {
  * Returns what the document shows of a route of the gateway itself, as parts of its schema. `takes`
  * is for the document alone: the handler reads the body, within the limits of bodies.
  */
-export function own(operationId: string, summary: string, answer: OwnAnswer) {
+export function gatewayRoute(operationId: string, summary: string, answer: OwnAnswer) {
   const { description, schema, status = 200, takes, others } = answer;
   return {
     operationId,

@@ -53,7 +53,7 @@ const riskWords = {
   read: 'shows nothing confidential',
   secret: 'shows keys, passwords, users, logs or backups',
   reversible: 'creates or changes what another call puts back',
-  disruptive: 'can cut traffic or management access, or changes what cannot simply be put back',
+  disruptive: 'can cut traffic or management access, or changes what cannot simply be undone',
   destructive: 'deletes; needs `X-Confirm`',
 } as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confirmationOf, isConfirmed } from '../../../../src/admin/calls/confirmation.ts';
+import { confirmationOf, isConfirmed } from '../../../../src/admin/calls/approval.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import type { EndpointRow } from '../../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';

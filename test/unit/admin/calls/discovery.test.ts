@@ -7,7 +7,7 @@ import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';
 import type { EndpointRow } from '../../../../src/appliance/api/row.ts';
 import { ApplianceError } from '../../../../src/appliance/errors.ts';
-import type { ApplianceReach } from '../../../../src/admin/calls/reach.ts';
+import type { ApplianceSession } from '../../../../src/admin/calls/session.ts';
 import { ownRecordings, readExchanges } from '../../../support/recordings.ts';
 
 const patient = new AbortController().signal;
@@ -24,9 +24,9 @@ async function discovering(
   answer: unknown,
   { status = 400, key = 'actOnFarm' }: { status?: number; key?: EndpointKey } = {},
 ) {
-  const sent: Parameters<ApplianceReach['send']>[0][] = [];
+  const sent: Parameters<ApplianceSession['send']>[0][] = [];
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
-  const reach: Pick<ApplianceReach, 'send' | 'signal'> = {
+  const session: Pick<ApplianceSession, 'send' | 'signal'> = {
     signal: patient,
     send(request) {
       sent.push(request);
@@ -34,7 +34,7 @@ async function discovering(
       return Promise.resolve({ status, headers: {}, body: Readable.from([Buffer.from(text)]) });
     },
   };
-  const outcome = await discover(reach, callOf(key)).then(
+  const outcome = await discover(session, callOf(key)).then(
     (discovered) => ({ discovered, problem: undefined }),
     (problem: AdminProblem) => ({ discovered: undefined, problem }),
   );

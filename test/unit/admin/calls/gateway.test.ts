@@ -6,7 +6,7 @@ import { createFreezeSwitch } from '../../../../src/admin/policy/freeze.ts';
 import { Gateway, type GatewayParts } from '../../../../src/admin/calls/gateway.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { createPrincipals, type Principal } from '../../../../src/admin/policy/principal.ts';
-import type { AdminAppliance } from '../../../../src/admin/calls/reach.ts';
+import type { AdminAppliance } from '../../../../src/admin/calls/session.ts';
 import { createRecorder } from '../../../../src/admin/calls/recorder.ts';
 import type { AdminCall, PinnedPlan, RecentReads } from '../../../../src/admin/calls/admin-call.ts';
 import { readBody, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';

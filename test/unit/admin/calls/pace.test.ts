@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { minBytesPerSecond as least, watchPace } from '../../../../src/admin/calls/pace.ts';
+import { minBytesPerSecond as least, watchPace } from '../../../../src/admin/calls/body-memory.ts';
 
 type Stretch = readonly [seconds: number, bytesPerSecond: number];
 

@@ -217,7 +217,7 @@ describe('a path or a reason in the audit', () => {
   it('is masked in the same way for other readers', () => {
     const { recorder } = givenRecorder();
 
-    expect(recorder.said(`password=x, ${otherToken}`, new Secret(ownToken))).toBe(
+    expect(recorder.redact(`password=x, ${otherToken}`, new Secret(ownToken))).toBe(
       'password=[redacted 2 characters] [redacted]',
     );
   });

@@ -31,7 +31,7 @@ async function givenCall(send: Gateway['send']) {
   const context: Partial<ChangesContext> = {
     gateway: gateway as unknown as Gateway,
     stopping: new AbortController(),
-    limitsOf: () => ({ networks: ['127.0.0.0/8'], connectTo: {} }),
+    vipLimitsOf: () => ({ networks: ['127.0.0.0/8'], connectTo: {} }),
     sleep: () => Promise.resolve(),
   };
   const asked: Partial<AdminCall> = {

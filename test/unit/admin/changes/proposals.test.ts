@@ -54,7 +54,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
         suppressed += 1;
       },
     },
-    recorder: { said: (text = '') => text },
+    recorder: { redact: (text = '') => text },
     log: pino({ level: 'silent' }),
   });
   return {

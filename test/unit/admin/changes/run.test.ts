@@ -24,7 +24,7 @@ async function run(
   answers: readonly (Error | undefined)[] = [],
   { leaves = () => true, ...known }: Partial<StepParts> & { readonly leaves?: () => boolean } = {},
 ) {
-  const told: StepEvent[] = [];
+  const events: StepEvent[] = [];
   const left = [...answers];
   let calls = 0;
   const ending = await runSteps(steps, {
@@ -38,18 +38,18 @@ async function run(
       },
     },
     signal: new AbortController().signal,
-    goBack: () => Promise.reject(new Error('no step has a way back')),
-    tell: (event) => told.push(event),
+    runRollback: () => Promise.reject(new Error('no step has a rollback')),
+    onEvent: (event) => events.push(event),
     ...known,
   });
-  return { ending, told, calls };
+  return { ending, events, calls };
 }
 
 describe('the steps of a change', () => {
-  it('tell when they begin and when they end', async () => {
-    const { ending, told } = await run([changing('a'), looking('b')]);
+  it('report when they begin and when they end', async () => {
+    const { ending, events } = await run([changing('a'), looking('b')]);
 
-    expect(told).toEqual([
+    expect(events).toEqual([
       { event: 'begin', step: 1, title: 'Change a' },
       { event: 'end', step: 1, ok: true, line: '✓ 1. a is changed.' },
       { event: 'begin', step: 2, title: 'Look at b' },
@@ -99,16 +99,16 @@ describe('the steps of a change', () => {
     });
   });
 
-  it('go the way back that a step has, whatever it was that failed', async () => {
-    const wayBack = { writes: [], run: () => Promise.resolve(''), otherwise: 'Look at shop.' };
-    const steps = [changing('a'), looking('b', failed)].map((step) => ({ ...step, wayBack }));
+  it('run the rollback of a failed step, whatever failed in it', async () => {
+    const rollback = { writes: [], run: () => Promise.resolve(''), manualRemedy: 'Look at shop.' };
+    const steps = [changing('a'), looking('b', failed)].map((step) => ({ ...step, rollback }));
 
-    const back = await run(steps, [], { goBack: () => Promise.resolve('shop has old.pem, as before.') });
-    const stuck = await run(steps, [], { goBack: () => Promise.reject(failed) });
+    const rolledBack = await run(steps, [], { runRollback: () => Promise.resolve('shop has old.pem, as before.') });
+    const stuck = await run(steps, [], { runRollback: () => Promise.reject(failed) });
 
-    expect(back.ending).toMatchObject({ state: 'failed', sent: true });
-    expect(back.ending.lines.at(-1)).toBe('shop has old.pem, as before.');
-    expect(stuck.ending.lines.at(-1)).toBe('It could not be put back: It failed. As it happens. Look at shop.');
+    expect(rolledBack.ending).toMatchObject({ state: 'failed', sent: true });
+    expect(rolledBack.ending.lines.at(-1)).toBe('shop has old.pem, as before.');
+    expect(stuck.ending.lines.at(-1)).toBe('The rollback failed: It failed. As it happens. Look at shop.');
   });
 
   it('are not begun any more once nobody waits for them, and one that waits ends', async () => {
@@ -163,32 +163,35 @@ const failures: readonly (readonly [code: string | undefined, status: number | u
   ['guarded', 409, false, 'failed'],
 ];
 
-it.each(failures)('judges a call that failed with %s (%s), sent: %s, as %s, with its way back', async (...failure) => {
-  const [code, status, isSent, state] = failure;
-  const error = new AdminError('It failed', { detail: 'As it happens.', remedy: '', code, status });
-  let sent = 0;
+it.each(failures)(
+  'judges a call that failed with %s (%s), sent: %s, as %s, with how to undo it',
+  async (...failure) => {
+    const [code, status, isSent, state] = failure;
+    const error = new AdminError('It failed', { detail: 'As it happens.', remedy: '', code, status });
+    let sent = 0;
 
-  const { ending, calls } = await run([changing('a'), changing('b'), changing('c')], [undefined, error], {
-    leaves: () => (sent += 1) === 1 || isSent,
-  });
+    const { ending, calls } = await run([changing('a'), changing('b'), changing('c')], [undefined, error], {
+      leaves: () => (sent += 1) === 1 || isSent,
+    });
 
-  expect(calls).toBe(2);
-  expect(ending).toEqual({
-    state,
-    lines: [
-      '✓ 1. a is changed.',
-      '✗ 2. Change b: It failed. As it happens.',
-      'Done: 1. Change a.',
-      'Not done: 3. Change c.',
-      ...(state === 'uncertain' ? ['If step 2 was carried out nevertheless, undo it with: put b back'] : []),
-      'To go back: put a back',
-    ],
-    code: code ?? null,
-    sent: true,
-  });
-});
+    expect(calls).toBe(2);
+    expect(ending).toEqual({
+      state,
+      lines: [
+        '✓ 1. a is changed.',
+        '✗ 2. Change b: It failed. As it happens.',
+        'Done: 1. Change a.',
+        'Not done: 3. Change c.',
+        ...(state === 'uncertain' ? ['If step 2 was carried out nevertheless, undo it with: put b back'] : []),
+        'To go back: put a back',
+      ],
+      code: code ?? null,
+      sent: true,
+    });
+  },
+);
 
-it('shows the way back of a step whose call was carried out before it failed', async () => {
+it('shows how to undo a step whose call was carried out before it failed', async () => {
   const step = {
     title: 'Restart shop',
     write,
@@ -269,7 +272,7 @@ describe('the records of a stopped exporter', () => {
     });
   });
 
-  it('take no call of a way back for one of the steps', () => {
+  it('do not take a call of a rollback for one of the steps', () => {
     expect(endingAfter([attach, restart], [attach, attach])).toMatchObject({
       state: 'failed',
       lines: [expect.stringContaining('while it was taken back')],

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
 import { certificateSteps } from '../../../../src/admin/recipes/certificate-steps.ts';
-import { renewedFrom } from '../../../../src/admin/recipes/renewed.ts';
+import { readNewCertificate } from '../../../../src/admin/recipes/new-certificate.ts';
 import { issue } from '../../../support/issue.ts';
 import { givenRecipe } from './given-recipe.ts';
 
 it('a certificate that came into the store after the plan is not uploaded again', async () => {
   const { cert, key } = issue();
-  const renewed = renewedFrom({ path: 'c', text: cert }, { path: 'k', text: key }, { nowMs: Date.now() });
+  const newCertificate = readNewCertificate({ path: 'c', text: cert }, { path: 'k', text: key }, { nowMs: Date.now() });
   const calls = {
-    read: () => Promise.resolve({ params: [{ file: renewed.file }] } as never),
+    read: () => Promise.resolve({ params: [{ file: newCertificate.file }] } as never),
     readText: () => Promise.resolve(cert),
   };
   const [upload] = certificateSteps(givenRecipe({ calls }), {
     farmname: 'shop',
-    renewed,
+    newCertificate,
     isStored: false,
     old: 'old.pem',
     position: 0,
@@ -24,5 +24,5 @@ it('a certificate that came into the store after the plan is not uploaded again'
 
   const said = await upload?.run(() => Promise.reject(new Error('uploaded again')));
 
-  expect(said).toBe(`${renewed.file} is in the store already.`);
+  expect(said).toBe(`${newCertificate.file} is in the store already.`);
 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Identity } from '../../../../simulator/certificate.ts';
 import { planDelivery } from '../../../../src/admin/recipes/delivery.ts';
-import { renewedFrom } from '../../../../src/admin/recipes/renewed.ts';
+import { readNewCertificate } from '../../../../src/admin/recipes/new-certificate.ts';
 import { issue } from '../../../support/issue.ts';
 import { givenRecipe } from './given-recipe.ts';
 
@@ -15,7 +15,11 @@ async function planFor(old: Identity, made: Identity, alsoCovered = false) {
     readFarmsSummary: { params: { lslb: [{ name: 'shop', profile: 'http' }] } },
     readApplianceVersion: { params: {} },
   };
-  const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, { nowMs: Date.now() });
+  const newCertificate = readNewCertificate(
+    { path: 'c', text: made.cert },
+    { path: 'k', text: made.key },
+    { nowMs: Date.now() },
+  );
   const calls = {
     read: (key: string) => Promise.resolve(replies[key] ?? { params: {} }) as never,
     readText: () => Promise.resolve(old.cert),
@@ -27,7 +31,7 @@ async function planFor(old: Identity, made: Identity, alsoCovered = false) {
     alsoCovered,
     wants: () => true,
   };
-  return await planDelivery(givenRecipe({ calls }), renewed, options);
+  return await planDelivery(givenRecipe({ calls }), newCertificate, options);
 }
 
 const names = fc.uniqueArray(
@@ -41,18 +45,18 @@ it('a certificate is the predecessor whenever the new one has all of its names, 
   const some = names.chain((all) =>
     fc.record({
       old: fc.shuffledSubarray(all, { minLength: 1 }),
-      renewed: fc.shuffledSubarray(all, { minLength: all.length }),
+      newCertificate: fc.shuffledSubarray(all, { minLength: all.length }),
       oldName: fc.constantFrom('', all[0]!),
       newName: fc.constantFrom('', all.at(-1)!),
       isLoud: fc.boolean(),
     }),
   );
   await fc.assert(
-    fc.asyncProperty(some, async ({ old, renewed, oldName, newName, isLoud }) => {
+    fc.asyncProperty(some, async ({ old, newCertificate, oldName, newName, isLoud }) => {
       const plan = await planFor(
         issue({ names: isLoud ? old.map((name) => name.toUpperCase()) : old, commonName: oldName, from: -60 }),
-        issue({ names: renewed, commonName: newName }),
-        old.length < renewed.length,
+        issue({ names: newCertificate, commonName: newName }),
+        old.length < newCertificate.length,
       );
 
       expect(plan).toMatchObject({ deliveries: [{ farm: { name: 'shop' } }], kept: [] });
@@ -115,10 +119,14 @@ it('a delivery asks for nothing that waits for the proxies of other farms', asyn
       { name: 'plain', profile: 'http', state: 'up', vip: '192.0.2.1', vport: '80' },
     ],
   });
-  const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, { nowMs: Date.now() });
+  const newCertificate = readNewCertificate(
+    { path: 'c', text: made.cert },
+    { path: 'k', text: made.key },
+    { nowMs: Date.now() },
+  );
   const options = { replaces: undefined, fewerNames: false, changeKeyType: false, wants: () => true };
 
-  const { deliveries } = await planDelivery(context, renewed, options);
+  const { deliveries } = await planDelivery(context, newCertificate, options);
 
   expect(deliveries.map(({ farm: { name, vip, vport } }) => [name, vip, vport])).toEqual([
     ['shop', '192.0.2.1', '443'],

@@ -1,7 +1,7 @@
 import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { farmCertificates, type Replacement } from './certificate-steps.ts';
-import type { RecipeContext, Step, WayBack } from './recipe.ts';
+import type { RecipeContext, Step, Rollback } from './recipe.ts';
 import { type FarmReading, readState, restartSteps } from './restart-farm.ts';
 
 /** The effects of the steps for a farm so far. */
@@ -19,24 +19,24 @@ interface Before {
 }
 
 /**
- * Returns the steps of a delivery to a farm, each with the way back: after a failure the farm gets
- * the certificates that it had, and is started if the failed restart stopped it. A farm that was
- * restarted keeps the new certificate.
+ * Returns the steps of a delivery to a farm, each with a rollback: after a failure the farm gets the
+ * certificates that it had, and is started if the failed restart stopped it. A farm that was restarted
+ * keeps the new certificate.
  */
-export function withWayBack(steps: readonly Step[], before: Before): readonly Step[] {
+export function withRollback(steps: readonly Step[], before: Before): readonly Step[] {
   const { farm, replacement } = before;
   const progress: Progress = { isUploaded: false, restart: 'not called' };
-  const calls = callsBack(before);
-  const wayBack: WayBack = {
+  const calls = rollbackCalls(before);
+  const rollback: Rollback = {
     writes: Object.values(calls),
-    run: (context, send) => putBack(context, send, { ...before, ...progress, calls }),
-    otherwise: `Look at ${farm.name}, which had ${replacement.old}.`,
+    run: (context, send) => rollBack(context, send, { ...before, ...progress, calls }),
+    manualRemedy: `Look at ${farm.name}, which had ${replacement.old}.`,
   };
-  return steps.map((step) => ({ ...step, wayBack, run: (send) => step.run(noting(send, progress)) }));
+  return steps.map((step) => ({ ...step, rollback, run: (send) => step.run(recording(send, progress)) }));
 }
 
-/** Returns a sender that notes what it sends. */
-function noting(send: (write: Write) => Promise<void>, progress: Progress): (write: Write) => Promise<void> {
+/** Returns a sender that records what it sends. */
+function recording(send: (write: Write) => Promise<void>, progress: Progress): (write: Write) => Promise<void> {
   return async (write) => {
     if (write.key === 'actOnFarm') progress.restart = 'unknown';
     if (write.key === 'uploadCertificate') progress.isUploaded = true;
@@ -45,8 +45,8 @@ function noting(send: (write: Write) => Promise<void>, progress: Progress): (wri
   };
 }
 
-function callsBack({ farm: { name: farmname }, replacement: { renewed, old, position } }: Before) {
-  const { file } = renewed;
+function rollbackCalls({ farm: { name: farmname }, replacement: { newCertificate, old, position } }: Before) {
+  const { file } = newCertificate;
   const content = (body: Readonly<Record<string, string>>) => ({ content: jsonContent(body) });
   return {
     attachOld: { key: 'addFarmCertificate', params: { farmname }, ...content({ file: old }) },
@@ -61,16 +61,16 @@ function callsBack({ farm: { name: farmname }, replacement: { renewed, old, posi
   } satisfies Readonly<Record<string, Write>>;
 }
 
-type Failed = Before & Progress & { readonly calls: ReturnType<typeof callsBack> };
+type Failed = Before & Progress & { readonly calls: ReturnType<typeof rollbackCalls> };
 
-async function putBack(
+async function rollBack(
   context: RecipeContext,
   send: (write: Write) => Promise<void>,
   { farm, replacement, files, isUploaded, restart, calls }: Failed,
 ): Promise<string> {
   const { name: farmname } = farm;
-  const { renewed, old, keepsBoth } = replacement;
-  const { file } = renewed;
+  const { newCertificate, old, keepsBoth } = replacement;
+  const { file } = newCertificate;
   const kept = `${farmname} was restarted with its present certificates and keeps them.`;
   if (restart === 'done') return kept;
   const { state } = await readState(context, farmname);

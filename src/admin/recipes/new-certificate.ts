@@ -5,8 +5,8 @@ import { dayOf } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 
 /** A renewed certificate, ready for the store of an appliance. */
-export interface Renewed {
-  readonly certificate: X509Certificate;
+export interface NewCertificate {
+  readonly x509: X509Certificate;
   /** Host names and addresses. */
   readonly names: readonly string[];
   /** Or the first of its names. */
@@ -17,16 +17,15 @@ export interface Renewed {
   readonly bytes: Buffer;
 }
 
-/** The text of a PEM file. */
 export interface PemText {
   readonly path: string;
   readonly text: string;
 }
 
-export interface RenewedOptions {
+export interface NewCertificateOptions {
   readonly nowMs: number;
   /** True to take a chain that is not complete. */
-  readonly mayLack?: boolean;
+  readonly isIncompleteAllowed?: boolean;
 }
 
 /**
@@ -34,7 +33,11 @@ export interface RenewedOptions {
  * anything between them. Throws an AdminError when the key does not fit, the certificate is not
  * valid now, or its chain is not complete.
  */
-export function renewedFrom(cert: PemText, key: PemText, { nowMs, mayLack = false }: RenewedOptions): Renewed {
+export function readNewCertificate(
+  cert: PemText,
+  key: PemText,
+  { nowMs, isIncompleteAllowed = false }: NewCertificateOptions,
+): NewCertificate {
   const certificates = certificatesOf(cert);
   const privateKey = privateKeyIn(withoutReturns(key.text));
   if ('problem' in privateKey)
@@ -51,9 +54,9 @@ export function renewedFrom(cert: PemText, key: PemText, { nowMs, mayLack = fals
   const commonName = shownNameOf(leaf);
   if (commonName === undefined)
     throw unfit(`The certificate in ${cert.path} has no name.`, 'Give one for a host name.');
-  const chain = chainFrom(leaf, { all: certificates, path: cert.path, nowMs, mayLack });
+  const chain = chainFrom(leaf, { all: certificates, path: cert.path, nowMs, isIncompleteAllowed });
   return {
-    certificate: leaf,
+    x509: leaf,
     names,
     commonName,
     file: storeFile(commonName, leaf),
@@ -88,11 +91,14 @@ function certificatesOf({ path, text }: PemText): readonly X509Certificate[] {
  * Returns the certificate and its issuers, each after the one that it issued. Throws an AdminError
  * if clients would lack one: they refuse the certificate then, unless they have it from elsewhere.
  */
-function chainFrom(leaf: X509Certificate, { all, path, nowMs, mayLack }: ChainParts): readonly X509Certificate[] {
+function chainFrom(
+  leaf: X509Certificate,
+  { all, path, nowMs, isIncompleteAllowed }: ChainParts,
+): readonly X509Certificate[] {
   const issuers = chainOf(leaf, all, nowMs);
   const last = issuers.at(-1) ?? leaf;
   const outdated = issuers.find((each) => !isValidAt(each, nowMs));
-  if (mayLack || (!outdated && isAnchored(last, nowMs))) return [leaf, ...issuers];
+  if (isIncompleteAllowed || (!outdated && isAnchored(last, nowMs))) return [leaf, ...issuers];
   const name = issuerNameOf(last) || 'an authority without a name';
   throw unfit(
     outdated
@@ -107,7 +113,7 @@ interface ChainParts {
   readonly path: string;
   readonly nowMs: number;
   /** True to deliver a chain that is not complete. */
-  readonly mayLack: boolean;
+  readonly isIncompleteAllowed: boolean;
 }
 
 /** Returns a name of letters, digits and dots, with the begin of the fingerprint. */

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { inspectCall } from '../../../src/admin/policy/guards/inspect.ts';
 import { createOperations, type OperationCall } from '../../../src/admin/policy/operation.ts';
-import { createReach } from '../../../src/admin/calls/reach.ts';
+import { createSession } from '../../../src/admin/calls/session.ts';
 import { createApplianceClient } from '../../../src/appliance/client.ts';
 import { createRelay } from '../../../src/appliance/relay.ts';
 import { Names } from '../../../src/lib/names.ts';
@@ -17,8 +17,8 @@ export function callOf(request: string): OperationCall {
   return operations.find(method, path);
 }
 
-/** A simulated appliance, and what the gateway reaches it with. */
-export async function givenReach(world: World) {
+/** A simulated appliance, and the session of the gateway with it. */
+export async function givenSession(world: World) {
   const apiKey = 'root-key';
   const appliance = await startSimulatedAppliance({ world, apiKey });
   const options = {
@@ -40,7 +40,7 @@ export async function givenReach(world: World) {
   });
   const { signal } = new AbortController();
   const slot = { signal, keepFor: () => undefined };
-  const reach = createReach({
+  const session = createSession({
     appliance: { relay, client, knownFarms: () => undefined },
     slot,
     timeoutMs: options.timeoutMs,
@@ -48,10 +48,10 @@ export async function givenReach(world: World) {
   });
   return {
     appliance,
-    reach,
+    session,
     /** Returns the findings of the guards, as names and severities. */
     findings: async (request: string, body: Record<string, unknown> = {}) => {
-      const found = await inspectCall(callOf(request), body, reach);
+      const found = await inspectCall(callOf(request), body, session);
       return found.map(({ guard, severity }) => `${guard} ${severity}`);
     },
     /** Returns verb and path of the requests that arrived at the appliance. */

@@ -3,7 +3,7 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import type { Principal } from '../../../../src/admin/policy/principal.ts';
 import type { Change, ChangeState } from '../../../../src/admin/changes/change.ts';
 import type { ChangesContext } from '../../../../src/admin/changes/context.ts';
-import { maySee, refusalOf, shownTo } from '../../../../src/admin/changes/rights.ts';
+import { maySee, refusalOf, shownTo } from '../../../../src/admin/changes/decide.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 import { givenChange } from './given-change.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type AdminAppliance, createReach } from '../../../../src/admin/calls/reach.ts';
+import { type AdminAppliance, createSession } from '../../../../src/admin/calls/session.ts';
 import { createRequestQueue, type QueueSlot } from '../../../../src/admin/calls/request-queue.ts';
 import { ApplianceError } from '../../../../src/appliance/errors.ts';
 import type { RelayAnswer, RelayRequest } from '../../../../src/appliance/relay.ts';
@@ -15,7 +15,7 @@ it('an appliance that works on a call for which nobody waits any more gets no ot
   const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxWaitMs: 60_000 });
   const order: string[] = [];
   const ask = (slot: QueueSlot) =>
-    createReach({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'PUT', path: '/farms/shop' });
+    createSession({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'PUT', path: '/farms/shop' });
 
   await expect(queue.run(place, ask)).rejects.toMatchObject({ reason: 'timeout' });
   const next = queue.run(place, async () => void order.push('next'));
@@ -40,7 +40,7 @@ it('a read whose caller has its answer is aborted, and holds no slot', async () 
   const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxWaitMs: 60_000 });
 
   const asked = queue.run(place, (slot) =>
-    createReach({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'GET', path: '/farms/shop/status' }),
+    createSession({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'GET', path: '/farms/shop/status' }),
   );
 
   await expect(asked).rejects.toMatchObject({ reason: 'timeout' });

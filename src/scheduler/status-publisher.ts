@@ -12,16 +12,36 @@ import type { SharedParts } from './poller-parts.ts';
 /** Keys of the exporter's own numbers in the metrics store. */
 const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
-/** Shows the exporter's own numbers in `/metrics`, and describes the appliance. */
-export class Report {
-  readonly #parts: SharedParts;
+type StatusPublisherParts = Pick<
+  SharedParts,
+  | 'name'
+  | 'url'
+  | 'labels'
+  | 'objectives'
+  | 'isLogSilent'
+  | 'listeners'
+  | 'store'
+  | 'cron'
+  | 'now'
+  | 'jobs'
+  | 'state'
+  | 'counters'
+  | 'failures'
+  | 'availability'
+  | 'breaker'
+  | 'lateness'
+>;
+
+/** Publishes the exporter's own numbers in `/metrics`, and describes the appliance. */
+export class StatusPublisher {
+  readonly #parts: StatusPublisherParts;
   /** The newest description; undefined once something of it has changed. */
   #status: ApplianceStatus | undefined;
   /** The newest shown numbers that change without a run. */
   #shown = '';
   #wasUp: boolean | undefined;
 
-  constructor(parts: SharedParts) {
+  constructor(parts: StatusPublisherParts) {
     this.#parts = parts;
   }
 
@@ -75,7 +95,7 @@ export class Report {
     store.put(name, ownKeys.gauges, fillRegistry(name, writeReading(ownGauges, numbers, { compact: false })));
   }
 
-  /** Returns the appliance as `refresh` left it; the same object until something of it changes. */
+  /** Returns the status of the appliance; the same object until something of it changes. */
   describe(): ApplianceStatus {
     return (this.#status ??= this.#describe());
   }

@@ -17,25 +17,24 @@ export interface AdminAppliance {
   readonly knownFarms: GuardContext['knownFarms'];
 }
 
-type ReachRequest = Omit<RelayRequest, 'signal'>;
+type SessionRequest = Omit<RelayRequest, 'signal'>;
 
 /**
- * Reaches an appliance for one caller: nothing is sent once the caller has left. A sent call runs
+ * Calls an appliance for one caller: nothing is sent once the caller has left. A sent call runs
  * to its end, as it does on the appliance.
  */
-export type ApplianceReach = ReturnType<typeof createReach>;
+export type ApplianceSession = ReturnType<typeof createSession>;
 
-interface ReachParts {
+interface SessionParts {
   readonly appliance: Omit<AdminAppliance, 'name'>;
   /** Kept until the appliance has answered, which may take longer than `timeoutMs`. */
   readonly slot: QueueSlot;
   /** Maximum wait of the caller. */
   readonly timeoutMs: number;
-  /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
 }
 
-export function createReach({ appliance, slot, timeoutMs, signal }: ReachParts) {
+export function createSession({ appliance, slot, timeoutMs, signal }: SessionParts) {
   const { relay, client, knownFarms } = appliance;
   /** Throws an {@link AdminProblem} if the caller has left, or the gateway closes. */
   const refuseGone = (): void => {
@@ -50,9 +49,8 @@ export function createReach({ appliance, slot, timeoutMs, signal }: ReachParts) 
     refuseGone,
     knownFarms,
     read,
-    /** Returns the URL of a path, to show to people. */
     urlOf: (path: string): string => relay.urlOf(path),
-    async send(request: ReachRequest): Promise<RelayAnswer> {
+    async send(request: SessionRequest): Promise<RelayAnswer> {
       refuseGone();
       const given = withEnd(slot.signal, request.method === 'GET');
       const exchange = relay.send({ ...request, signal: given.signal });
@@ -100,8 +98,8 @@ export function discard(body: unknown): void {
  * `oversize` for a longer one.
  */
 export async function readAnswer(
-  { send, signal }: Pick<ApplianceReach, 'send' | 'signal'>,
-  request: ReachRequest,
+  { send, signal }: Pick<ApplianceSession, 'send' | 'signal'>,
+  request: SessionRequest,
   maxBytes: number,
 ): Promise<Omit<RelayAnswer, 'body'> & { readonly text: string }> {
   const { path } = request;

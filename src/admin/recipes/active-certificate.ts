@@ -6,33 +6,37 @@ import { vipTargets } from '../../collectors/vip-targets.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { farmCertificates } from './certificate-steps.ts';
 import type { VipLimits, RecipeContext } from './recipe.ts';
-import type { Renewed } from './renewed.ts';
+import type { NewCertificate } from './new-certificate.ts';
 import type { FarmReading } from './restart-farm.ts';
-import { readStored } from './store.ts';
+import { readStored } from './calls.ts';
 
-/** A look at what a farm serves after a delivery. */
-export interface Seen {
-  /** True if it is a certificate that the farm has no more. */
+/** The certificate that a farm serves after a delivery. */
+export interface ActiveCertificate {
+  /** True if it is one that was replaced. */
   readonly servesOld: boolean;
   readonly detail: string;
 }
 
 /**
  * Connects to a farm as the collector `vip` does, and compares what it serves with the certificate
- * that was delivered. Only one that the farm has no more is a failure: where this exporter is, a
- * private address may lead to another host, or nowhere.
+ * that was delivered. Reports a failure only for one that was replaced: from this exporter, a private
+ * address may lead to another host, or nowhere.
  */
-export async function lookAtServed(context: RecipeContext, farm: FarmReading, renewed: Renewed): Promise<Seen> {
-  const { reach, signal } = context;
+export async function checkActive(
+  context: RecipeContext,
+  farm: FarmReading,
+  newCertificate: NewCertificate,
+): Promise<ActiveCertificate> {
+  const { probeLimits, signal } = context;
   if (farm.state === 'down') return { servesOld: false, detail: 'the farm is stopped' };
-  if (!reach) return notVerified('the collector vip is off');
+  if (!probeLimits) return notVerified('the collector vip is off');
   const address = addressOf(farm);
-  const serverName = nameToAskFor(renewed);
-  const endpoint = endpointOf(farm, serverName, reach);
+  const serverName = nameToAskFor(newCertificate);
+  const endpoint = endpointOf(farm, serverName, probeLimits);
   if (!endpoint) return notVerified(`${address} may not be connected to`);
   const { certificate, failure = 'failed' } = await probeVip({ ...endpoint, serverName }, signal);
   if (!certificate) return notVerified(`a connection to ${address} gave ${failure}`);
-  if (isThe(certificate, renewed.certificate)) return { servesOld: false, detail: 'served' };
+  if (isThe(certificate, newCertificate.x509)) return { servesOld: false, detail: 'served' };
   const asked = serverName === '' ? 'without a name' : `for ${serverName}`;
   const used = await farmCertificates(context, farm.name);
   const own = await findStored(context, used, certificate);
@@ -58,7 +62,7 @@ export async function lookAtServed(context: RecipeContext, farm: FarmReading, re
   };
 }
 
-function notVerified(because: string): Seen {
+function notVerified(because: string): ActiveCertificate {
   return { servesOld: false, detail: `not verified: ${because}` };
 }
 
@@ -81,17 +85,17 @@ function mayBe({ commonName }: ServedCertificate, listed: string | null | undefi
 }
 
 /** A client never asks for the wildcard itself, nor for an address. */
-function nameToAskFor({ names }: Renewed): string {
+function nameToAskFor({ names }: NewCertificate): string {
   return names.find((name) => isIP(name) === 0)?.replace(/^\*\./, 'www.') ?? '';
 }
 
 /** Returns where to connect to; undefined if nothing of it may be connected to. */
-function endpointOf(farm: FarmReading, serverName: string, reach: VipLimits) {
+function endpointOf(farm: FarmReading, serverName: string, probeLimits: VipLimits) {
   const known = { farms: [{ ...farm, state: 'up' }], configOf: () => undefined, certificates: undefined };
-  const [target] = vipTargets(known, { ...reach, serverNames: { [farm.name]: [serverName] } }, ownAddresses());
+  const [target] = vipTargets(known, { ...probeLimits, serverNames: { [farm.name]: [serverName] } }, ownAddresses());
   return target?.endpoint;
 }
 
-function isThe({ fingerprintSha256 }: ServedCertificate, { fingerprint256 }: Renewed['certificate']): boolean {
+function isThe({ fingerprintSha256 }: ServedCertificate, { fingerprint256 }: NewCertificate['x509']): boolean {
   return fingerprint256.replaceAll(':', '').toLowerCase() === fingerprintSha256;
 }

@@ -6,13 +6,12 @@ import { lifeOf } from '../../lib/chain.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { harmlessFarm } from './farm.ts';
 import type { RecipeContext } from './recipe.ts';
-import type { Renewed } from './renewed.ts';
+import type { NewCertificate } from './new-certificate.ts';
 
-/** A row of the list of the store. */
-export type Stored = ReplyOf<'listCertificates'>['params'][number];
+export type StoreRow = ReplyOf<'listCertificates'>['params'][number];
 
-/** A certificate of a farm that stays, though it has the name or names of the new one. */
-export interface Kept {
+/** A certificate that the new one does not replace, although they share names. */
+export interface KeptCertificate {
   readonly farm: string;
   readonly file: string;
   /** Its names, and those of them that the new one does not cover. */
@@ -23,7 +22,7 @@ export interface Kept {
 }
 
 export interface DeliveryOptions {
-  /** A file in the store or a common name, where the predecessor has another name. */
+  /** The file or the common name of the certificate to replace, if the common name has changed. */
   readonly replaces: string | undefined;
   /** True to deliver a certificate for fewer names than the one in place. */
   readonly fewerNames: boolean;
@@ -38,38 +37,44 @@ export interface DeliveryOptions {
   readonly wants: (farm: string) => boolean;
 }
 
-interface Candidates {
+interface FarmCertificates {
   readonly farmname: string;
+  /** Their files. */
   readonly used: readonly string[];
-  /** The list of the store. */
-  readonly stored: readonly Stored[];
+  readonly stored: readonly StoreRow[];
   readonly read: (file: string) => Promise<X509Certificate | undefined>;
-  readonly renewed: Renewed;
+  readonly newCertificate: NewCertificate;
   readonly options: DeliveryOptions;
 }
 
-interface Predecessor {
+interface PreviousCertificate {
   /** The file that the new certificate replaces; undefined if it replaces none. */
   readonly old: string | undefined;
-  readonly kept: readonly Kept[];
+  readonly kept: readonly KeptCertificate[];
 }
 
 /** Resolves to the certificate of a farm that the new one replaces, or to those that stay. */
-export async function predecessorOf(context: RecipeContext, candidates: Candidates): Promise<Predecessor> {
-  const { farmname, used, renewed, options } = candidates;
+export async function findPrevious(context: RecipeContext, candidates: FarmCertificates): Promise<PreviousCertificate> {
+  const { farmname, used, newCertificate, options } = candidates;
   const related = await relatedOn(candidates);
-  const named = related.filter(({ isMeant }) => isMeant);
-  const same = named.filter(({ old }) => keyTypeOf(old) === keyTypeOf(renewed.certificate));
+  const named = related.filter(({ isReplaced }) => isReplaced);
+  const same = named.filter(({ old }) => keyTypeOf(old) === keyTypeOf(newCertificate.x509));
   // A farm may have an RSA and an ECDSA certificate for a name: only one of them is replaced.
-  const keepsOthers = same.length > 0 || used.includes(renewed.file);
+  const keepsOthers = same.length > 0 || used.includes(newCertificate.file);
   const replaced = keepsOthers ? same : named;
-  const toKept = ({ file, old, lost }: Related): Kept => ({ farm: farmname, file, names: namesOf(old), lost });
+  const toKept = ({ file, old, lost }: Related): KeptCertificate => ({
+    farm: farmname,
+    file,
+    names: namesOf(old),
+    lost,
+  });
   if (replaced.length === 0) return { old: undefined, kept: related.map(toKept) };
   const [other] = keepsOthers ? [] : replaced;
   if (other && !options.changeKeyType)
     return { old: undefined, kept: [{ ...toKept(other), keyType: keyTypeOf(other.old) }] };
   if (other && !options.fewerNames) await refuseOwnCiphers(context, farmname);
-  for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, fewerNames: options.fewerNames });
+  for (const { file, old } of replaced)
+    refuseWorse(farmname, file, { old, newCertificate, fewerNames: options.fewerNames });
   if (replaced.length > 1)
     throw refusal(
       `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
@@ -84,20 +89,26 @@ interface Related {
   readonly old: X509Certificate;
   /** Its names that the new one does not cover. */
   readonly lost: readonly string[];
-  /** True if the new one takes its place. */
-  readonly isMeant: boolean;
+  readonly isReplaced: boolean;
 }
 
-/** Resolves to the certificates of a farm that may be the predecessor. */
-async function relatedOn({ farmname, used, stored, read, renewed, options }: Candidates): Promise<readonly Related[]> {
+/** Resolves to the certificates of a farm that the new one may replace. */
+async function relatedOn({
+  farmname,
+  used,
+  stored,
+  read,
+  newCertificate,
+  options,
+}: FarmCertificates): Promise<readonly Related[]> {
   const related: Related[] = [];
   for (const { file, CN } of stored) {
-    if (file === renewed.file || !used.includes(file)) continue;
+    if (file === newCertificate.file || !used.includes(file)) continue;
     const old = await read(file);
     const isNamed = [file, CN ?? '', old ? shownNameOf(old) : ''].some(
-      (each) => each !== undefined && isSameName(each, options.replaces ?? renewed.commonName),
+      (each) => each !== undefined && isSameName(each, options.replaces ?? newCertificate.commonName),
     );
-    if (old) related.push(...relationOf(file, { old, isNamed, renewed, options }));
+    if (old) related.push(...relationOf(file, { old, isNamed, newCertificate, options }));
     else if (isNamed)
       throw refusal(
         `${file} of ${farmname} cannot be read, and so not compared`,
@@ -111,28 +122,28 @@ interface Compared {
   readonly old: X509Certificate;
   /** True for the one that the caller named; for the name of the new one, if nothing was named. */
   readonly isNamed: boolean;
-  readonly renewed: Renewed;
+  readonly newCertificate: NewCertificate;
   readonly options: DeliveryOptions;
 }
 
 /**
- * Returns how a certificate is related to the new one, if it is: with the same names or the same
- * common name it is the predecessor, unless names would be lost. A farm that merely shares a name
- * may have a renewal of its own.
+ * Returns how a certificate is related to the new one, if it is. One with the same names, or the
+ * same common name, is replaced unless names would be lost. One that merely shares a name may be
+ * renewed separately.
  */
-function relationOf(file: string, { old, isNamed, renewed, options }: Compared): readonly Related[] {
+function relationOf(file: string, { old, isNamed, newCertificate, options }: Compared): readonly Related[] {
   const names = namesOf(old);
-  const lost = namesLost(old, renewed.certificate);
-  if (options.replaces !== undefined) return isNamed ? [{ file, old, lost, isMeant: true }] : [];
-  const hasCommonName = commonNameOf(renewed.certificate) !== undefined && commonNameOf(old) !== undefined;
-  const isSame = (isNamed && hasCommonName) || areSameNames(names, renewed.names);
+  const lost = namesLost(old, newCertificate.x509);
+  if (options.replaces !== undefined) return isNamed ? [{ file, old, lost, isReplaced: true }] : [];
+  const hasCommonName = commonNameOf(newCertificate.x509) !== undefined && commonNameOf(old) !== undefined;
+  const isSame = (isNamed && hasCommonName) || areSameNames(names, newCertificate.names);
   if (!isSame && lost.length === names.length) return [];
   return [
     {
       file,
       old,
       lost,
-      isMeant: lost.length === 0 ? isSame || options.alsoCovered === true : isSame && options.fewerNames,
+      isReplaced: lost.length === 0 ? isSame || options.alsoCovered === true : isSame && options.fewerNames,
     },
   ];
 }
@@ -174,18 +185,18 @@ function refuseWorse(
   file: string,
   {
     old,
-    renewed,
+    newCertificate,
     fewerNames,
-  }: { readonly old: X509Certificate; readonly renewed: Renewed; readonly fewerNames: boolean },
+  }: { readonly old: X509Certificate; readonly newCertificate: NewCertificate; readonly fewerNames: boolean },
 ): void {
-  const { certificate } = renewed;
-  const [{ startsAtMs }, before] = [lifeOf(certificate), lifeOf(old)];
+  const { x509 } = newCertificate;
+  const [{ startsAtMs }, before] = [lifeOf(x509), lifeOf(old)];
   if (startsAtMs < before.startsAtMs)
     throw refusal(
       `The certificate is older than ${file}, which ${farmname} has`,
       `It is valid from ${dayOf(startsAtMs)}, ${file} from ${dayOf(before.startsAtMs)}. Give the renewed files.`,
     );
-  const lost = namesLost(old, certificate);
+  const lost = namesLost(old, x509);
   if (lost.length > 0 && !fewerNames)
     throw refusal(
       `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,

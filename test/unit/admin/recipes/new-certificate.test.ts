@@ -3,7 +3,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCertificate, type Identity } from '../../../../simulator/certificate.ts';
 import { partOf } from '../../../../src/lib/pem.ts';
-import { renewedFrom } from '../../../../src/admin/recipes/renewed.ts';
+import { readNewCertificate } from '../../../../src/admin/recipes/new-certificate.ts';
 
 const dayMs = 86_400_000;
 const name = 'shop.example.com';
@@ -23,7 +23,7 @@ const issue = (from = -1, until = 89, parts: Partial<Parameters<typeof createCer
   });
 
 const read = (cert: string, key: string) =>
-  renewedFrom({ path: 'fullchain.pem', text: cert }, { path: 'privkey.pem', text: key }, { nowMs });
+  readNewCertificate({ path: 'fullchain.pem', text: cert }, { path: 'privkey.pem', text: key }, { nowMs });
 
 describe('the chain of a renewed certificate', () => {
   const root = issue(-1, 3_000, { subject: { CN: 'Zoo Root' }, isAuthority: true });
@@ -55,7 +55,9 @@ describe('the chain of a renewed certificate', () => {
     expect(() => read(cert, cert.startsWith(leaf.cert) ? leaf.key : ofTwins.key)).toThrow(message);
     const text = { path: 'fullchain.pem', text: cert };
     const key = cert.startsWith(leaf.cert) ? leaf.key : ofTwins.key;
-    expect(renewedFrom(text, { path: 'k', text: key }, { nowMs, mayLack: true }).names).toEqual([name]);
+    expect(readNewCertificate(text, { path: 'k', text: key }, { nowMs, isIncompleteAllowed: true }).names).toEqual([
+      name,
+    ]);
   });
 
   it('goes on through the one of two intermediates that is valid, in any order', () => {

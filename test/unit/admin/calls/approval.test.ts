@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { approvalOf } from '../../../../src/admin/calls/needs-approval.ts';
+import { approvalOf } from '../../../../src/admin/calls/approval.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import type { AdminCall, PinnedPlan } from '../../../../src/admin/calls/admin-call.ts';
