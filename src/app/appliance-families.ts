@@ -13,5 +13,4 @@ export const familiesByPart = {
   history: [...changeFamilies, ...twinFamilies],
 } as const;
 
-/** All families of appliances. */
 export const applianceFamilies: readonly Family[] = Object.values(familiesByPart).flat();

@@ -9,7 +9,6 @@ interface ConnectParts extends Partial<Pick<ClientOptions, 'now' | 'onCall'>> {
   readonly settings: Pick<Settings, 'polling' | 'limits'>;
 }
 
-/** Creates the client of one appliance from the settings. */
 export function connectAppliance({ appliance, settings, ...parts }: ConnectParts): ApplianceClient {
   const { url, tls, apiKey, adminApiKey, keyHeader } = appliance;
   return createApplianceClient({

@@ -12,7 +12,6 @@ import type { Names } from '../lib/names.ts';
 import { applianceFamilies } from './appliance-families.ts';
 import { connectAppliance } from './connect-appliance.ts';
 
-/** An appliance with all settings of its polling. */
 export type WatchedAppliance = ApplianceSettings &
   Pick<Settings, 'polling' | 'limits'> & { readonly objectives: readonly FarmObjective[] | undefined };
 
@@ -26,7 +25,6 @@ export function watchedIn(settings: Settings, appliances = settings.appliances):
   }));
 }
 
-/** Creates the store of all metrics of appliances. */
 export function createStore(): MetricsStore {
   return createMetricsStore(applianceFamilies);
 }
@@ -39,12 +37,10 @@ interface PollerParts
   readonly names: Names;
   readonly basePaths?: BasePaths | undefined;
   readonly counters?: AppliancePollerParts['counters'] | undefined;
-  /** Replaces a collector. */
   readonly wrap?: (collector: (typeof collectors)[number]) => (typeof collectors)[number];
   readonly onCall?: (report: CallReport) => void;
 }
 
-/** Creates the poller of one appliance from its settings. */
 export function createPoller(
   appliance: WatchedAppliance,
   { names, basePaths, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollerParts,

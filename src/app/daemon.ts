@@ -56,19 +56,14 @@ export interface DaemonParts extends Configuration {
   readonly random: () => number;
   /** Replaces the clock and the timers of what changes wait for. */
   readonly waits?: GatewaySurroundings['waits'];
-  /** Replaces the thread that owns the file of the history. */
   readonly createHistoryThread?: CreateHistoryThread;
-  /** Replaces the thread that owns the file of the journal. */
   readonly createJournalThread?: CreateJournalThread;
 }
 
-/** The exporter while it listens and polls. */
 export interface Daemon {
-  /** Base URL of the metrics listener. */
   readonly url: string;
   /** Base URL of the admin listener; undefined when it is off. */
   readonly adminUrl: string | undefined;
-  /** The addresses on which logs of requests are received. */
   readonly requestLogAddresses: readonly string[];
   /** Reads and applies the configuration, or says why not. */
   reload(): Promise<ReloadOutcome>;
@@ -149,7 +144,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
 }
 
-/** Creates what all connections to appliances share. */
 function createConnecting(log: DaemonParts['log']) {
   const names = loggedNames(log.child({ part: 'names' }));
   return { names, basePaths: new BasePaths() };

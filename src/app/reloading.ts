@@ -10,7 +10,6 @@ import { FileKindError } from '../lib/disk.ts';
 import { createFileAccess } from '../lib/file-access.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 
-/** The whole configuration of the exporter. */
 export interface Configuration {
   readonly settings: Settings;
   /** Access to the metrics; if missing, everybody may read them over plain HTTP. */

@@ -32,11 +32,9 @@ export type CheckedAnswer = (
   | { readonly value: unknown }
   | { readonly reason: FailureReason; readonly because: string }
 ) & {
-  /** True when the answer proves that the key was accepted. */
   readonly provesKey: boolean;
 };
 
-/** A body as JSON, or why it was not parsed. */
 type ParsedBody = { readonly json: unknown } | Excess;
 
 /** Checks an answer against its row of the endpoint table. Parses the body once. */

@@ -46,7 +46,6 @@ export interface CertificateLife {
   readonly notAfterSeconds: number;
 }
 
-/** The pool of connections to one appliance. */
 export type ApplianceConnection = ReturnType<typeof createConnection>;
 
 const maxConnectMs = 5_000;

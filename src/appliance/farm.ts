@@ -1,7 +1,6 @@
 import { formatEndpoint } from '../lib/address.ts';
 import type { Proxy } from './http-proxy.ts';
 
-/** A row of the lists of farms. */
 export interface FarmRow {
   readonly farmname: string;
   readonly profile?: string | null;

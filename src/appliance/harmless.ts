@@ -9,7 +9,6 @@ declare const harmless: unique symbol;
  */
 export type HarmlessFarm = string & { readonly [harmless]: true };
 
-/** The profiles of which no read acts. */
 const harmlessProfiles: readonly string[] = ['http', 'https', 'eproxy', 'gslb', 'datalink'];
 
 /** Returns the name of a farm that is not an L4 farm; undefined for one, and for an unknown profile. */

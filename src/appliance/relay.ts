@@ -40,7 +40,6 @@ export interface RelayAnswer {
  */
 export interface Relay {
   send(request: RelayRequest): Promise<RelayAnswer>;
-  /** Returns the URL of a path, to show to people. */
   urlOf(path: string): string;
   /** Lets requests under way end, and accepts no new ones. */
   retire(): Promise<void>;

@@ -11,7 +11,6 @@ export const wireKinds = ['number', 'signed', 'text', 'state', 'name'] as const;
 
 export type WireKind = (typeof wireKinds)[number];
 
-/** A list, by the schema of its rows. */
 export interface WireRowsSchema {
   readonly item: TSchema;
   /** Fields that identify a row together; empty if rows are not compared. */

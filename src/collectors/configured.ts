@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '../lib/check.ts';
 import { digestForm, oneLine } from '../lib/text.ts';
 
-/** The kinds of objects whose configuration is remembered. */
 export const configuredKinds = ['version', 'interface', 'certificate', 'check', 'farm', 'service', 'backend'] as const;
 
 export type ConfiguredKind = (typeof configuredKinds)[number];
@@ -115,7 +114,6 @@ export function configuredFarm(farm: string, settings: ConfiguredSettings): Conf
   return { object: 'farm', farm, service: '', name: farm, settings };
 }
 
-/** Returns the settings of a farm in a reply that has it in full. */
 export function settingsOfFarm(params: object): ConfiguredSettings {
   return {
     ...textsIn(params, farmSettings),

@@ -72,7 +72,6 @@ export function rowsOf<Data, Row>(
   };
 }
 
-/** Writes all that a reading has in its families, in their order. */
 export function writeReading<Data>(
   families: readonly ReadingFamily<Data>[],
   data: Data,

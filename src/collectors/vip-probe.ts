@@ -23,7 +23,6 @@ export type ProbeFailure = 'refused' | 'timeout' | 'tls';
 export interface ProbeResult {
   /** Undefined if this machine could not try. */
   readonly isReachable: boolean | undefined;
-  /** Seconds until the connection was made. */
   readonly connectSeconds?: number;
   readonly failure?: ProbeFailure;
   /**
@@ -33,7 +32,6 @@ export interface ProbeResult {
   readonly certificate?: ServedCertificate;
 }
 
-/** A certificate as it was presented. */
 interface PresentedCertificate {
   readonly commonName: string;
   readonly issuer: string;

@@ -11,7 +11,6 @@ export interface KnownFarms {
   /** True for a farm to probe though the list does not say that it runs. */
   readonly ranRecently?: (farm: string) => boolean;
   readonly configOf: (farm: string) => FarmConfig | undefined;
-  /** The certificate store; undefined while it is not known. */
   readonly certificates: readonly Certificate[] | undefined;
   /** Serves where a reading is away: what was known at the last probe of a farm. */
   readonly lastKnown?: (farm: string) => KnownFarm | undefined;

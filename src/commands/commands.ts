@@ -25,7 +25,6 @@ const configurationFlag = {
   },
 } as const;
 
-/** The metrics listener. */
 const listenerFlags = {
   'web.listen-address': {
     example: ':9444',
@@ -52,7 +51,6 @@ const logFlags = {
   'log.format': { example: 'json', values: ['json', 'logfmt'] },
 } as const;
 
-/** The flags of the exporter itself. */
 const exporterFlags = {
   ...configurationFlag,
   ...listenerFlags,
@@ -69,7 +67,6 @@ const exporterFlags = {
   ...logFlags,
 } as const;
 
-/** The flags of every command. */
 const generalFlags = {
   version: { short: 'V', label: '--version, -h, --help', about: '' },
   help: { short: 'h' },
@@ -192,7 +189,6 @@ type FlagsOf<Table> = {
   readonly [Name in keyof Table]?: (Table[Name] extends { readonly example: string } ? string : boolean) | undefined;
 };
 
-/** The flags that were given. */
 export type Flags = FlagsOf<typeof exporterFlags> &
   FlagsOf<typeof generalFlags> &
   FlagsOf<typeof adminFlags> &

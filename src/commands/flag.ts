@@ -18,7 +18,6 @@ export interface Flag {
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-/** Returns the lines of the help about flags. */
 export function linesOf(flags: FlagTable, width = 25): string {
   return Object.entries(flags)
     .filter(([, { about }]) => about !== undefined)
@@ -26,7 +25,6 @@ export function linesOf(flags: FlagTable, width = 25): string {
     .join('\n');
 }
 
-/** Returns a flag as the help writes it. */
 export function labelOf(name: string, { value, label }: Flag): string {
   return label ?? `--${name}${value === undefined ? '' : `=${value}`}`;
 }

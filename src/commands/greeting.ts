@@ -3,7 +3,6 @@ import type { Shell } from './command.ts';
 
 export interface GreetingParts {
   readonly version: string;
-  /** Base URL of the metrics listener. */
   readonly url: string;
   /** Base URL of the admin listener; undefined when it is off. */
   readonly adminUrl: string | undefined;

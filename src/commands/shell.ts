@@ -24,7 +24,6 @@ function nowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
-/** Returns the JSON escape of a character. */
 function escapeOf(control: string): string {
   return Array.from(
     { length: control.length },

@@ -21,7 +21,6 @@ export function tableLines(header: readonly string[], rows: readonly (readonly u
   );
 }
 
-/** Renders a name and its value on each line. */
 export function pairLines(pairs: readonly (readonly [name: string, value: unknown])[]): readonly string[] {
   const names = pairs.map(([name]) => cell(name, false));
   const width = widest(names);
@@ -38,7 +37,6 @@ function cell(value: unknown, last: boolean): string {
   return !last && text.length > maxCellWidth ? `${text.slice(0, maxCellWidth - 1)}…` : text;
 }
 
-/** Returns any value of an answer as text. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'string') return value;

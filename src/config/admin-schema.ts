@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 
 import { flag, listenerTls, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 
-/** The settings of the `admin` block. */
 export type AdminBlock = SettingsOf<typeof adminSchema>;
 
 const tokenExample = {

@@ -85,7 +85,6 @@ const vip = mapping(
   { description: 'What the collector `vip` connects to.', default: {} },
 );
 
-/** A minimal appliance. */
 export const applianceExample = {
   name: 'lb-paris',
   url: 'https://192.0.2.10:444',

@@ -140,7 +140,6 @@ function requireRareProbes({ settings }: Checked, report: ReportProblem): void {
   }
 }
 
-/** Reports a key of `connect_to` that no address can match. */
 function requireAddresses({ settings }: Checked, report: ReportProblem): void {
   const message = 'is not an address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443';
   for (const [index, appliance] of settings.appliances.entries())
@@ -211,7 +210,6 @@ function requireKnownAppliances({ settings: { admin, appliances } }: Checked, re
   }
 }
 
-/** Reports twins that are not two appliances, or of which one has another twin. */
 function requireTwins({ settings: { twins, appliances } }: Checked, report: ReportProblem): void {
   const known = appliances.map(({ name }) => name);
   const taken = new Set<string>();

@@ -148,7 +148,6 @@ async function readMain(
   };
 }
 
-/** An appliance that a file lists, and its position there. */
 interface ListedAppliance {
   readonly value: unknown;
   readonly file: YamlSource;

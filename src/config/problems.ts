@@ -43,7 +43,6 @@ export async function bothOf<One, Other>(one: Promise<One>, other: Promise<Other
   return await Promise.all([one, other]);
 }
 
-/** Reports a problem of a value, or of its key. */
 export type ReportProblem = (at: Path, message: string, part?: 'key') => void;
 
 /** Maximum of reported problems: nobody reads more, and to find the place of each takes time. */
@@ -64,7 +63,6 @@ export class Problems {
     this.#problems.push({ file, ...(line && { line }), ...(column && { column }), key, message });
   }
 
-  /** Returns the function that reports problems of one configuration. */
   reportIn(source: { locate(path: Path, part?: 'key'): ConfigLocation }): ReportProblem {
     return (at, message, part) => this.report(source.locate(at, part), message);
   }
@@ -114,7 +112,6 @@ function byLocation(one: ConfigProblem, other: ConfigProblem): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 
-/** Formats a problem as one line: location, key and message. */
 function problemLine({ file, line, column, key, message }: ConfigProblem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':');
   return [place, key, message].filter((part) => part !== '').join(': ');

@@ -16,13 +16,10 @@ export interface QuantityLimits {
   readonly to?: string;
 }
 
-/** Parses a duration to milliseconds. */
 const duration = quantity('a duration such as 20s or 1m30s', parseDuration);
 
-/** Parses a size to bytes. */
 const byteSize = quantity('a size such as 8MiB', parseByteSize);
 
-/** Parses a ratio, written as `10%` or `0.1`. */
 const ratio = quantity('a share such as 10% or 0.1', parseRatio);
 
 /** Returns `more than 0s and at most 10m`, for messages and documentation; '' without limits. */
@@ -99,7 +96,6 @@ export const readers = {
 
 export type ReaderName = keyof typeof readers;
 
-/** The type that a reader returns. */
 export type ReadBy<Name extends ReaderName> = Extract<ReturnType<(typeof readers)[Name]>, { value: unknown }>['value'];
 
 /** Parses an API key; a problem names the position in the key, never its characters. */
@@ -188,7 +184,6 @@ function latency(text: string): Parsed<{ readonly thresholdMs: number; readonly 
   return { problem: 'must be a time and a share from 50% to less than 100%, such as 300ms for 99%' };
 }
 
-/** Parses a text in which `*` stands for any characters. */
 function pattern(text: string): Parsed<string> {
   return text === '' ? { problem: 'is empty; write a name or a pattern, or take it out of the list' } : { value: text };
 }

@@ -34,7 +34,6 @@ export function createWebSettingsLoader() {
   return (from: WebSettingsSource): Promise<WebSettings> => load(from, read);
 }
 
-/** Loads a web configuration once. */
 export function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
   return createWebSettingsLoader()(from);
 }

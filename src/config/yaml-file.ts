@@ -23,7 +23,6 @@ import { type ReadText, withRemedy } from './files.ts';
 /** The environment, like `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the value of an environment variable. */
 export type Variables = (name: string) => string | undefined;
 
 /** Returns the variables of the environment; adds the names that are asked for to `used`. */
@@ -69,7 +68,6 @@ export interface YamlSource {
 
 export interface YamlFileParts {
   readonly file: string;
-  /** The remedy for a file that cannot be read. */
   readonly remedy: string;
   /** The content to write into an empty file. */
   readonly minimalContent: string;
@@ -120,7 +118,6 @@ export async function readYamlFile(parts: YamlFileParts): Promise<YamlSource | u
   };
 }
 
-/** Returns the location of an offset in the text. */
 type Locate = (offset: number, key?: string) => ConfigLocation;
 
 /**
@@ -255,7 +252,6 @@ function findNode(tree: Tree, path: Path, part?: 'key'): Node {
   return node;
 }
 
-/** Returns the offset of a node in the text. */
 function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }

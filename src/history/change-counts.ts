@@ -16,16 +16,13 @@ const changed = gauge(
   ['farm'],
 );
 
-/** The families of what is counted here. */
 export const changeFamilies: readonly Family[] = [changes, changed];
 
 const authors = ['gateway', 'elsewhere'] as const;
-/** The key of the counts in the metrics store. */
 const storeKey = 'history';
 /** As many farms as a list has; an appliance may name others each time. */
 const maxFarms = 2_500;
 
-/** Counts the changes of one appliance, and shows them. */
 export class ChangeCounts {
   readonly #appliance: string;
   readonly #store: Pick<MetricsStore, 'put'>;
@@ -38,7 +35,6 @@ export class ChangeCounts {
     this.#store = store;
   }
 
-  /** Counts what changed in the configuration, and shows it. */
   add(changes: readonly NewEvent[]): void {
     for (const change of changes) this.#add(change);
     for (const farm of [...this.#farms.keys()].slice(0, -maxFarms)) this.#farms.delete(farm);

@@ -94,7 +94,6 @@ export class HistoryDatabase {
     this.#prepare(sql).run(values);
   }
 
-  /** Runs a statement for each of the values. */
   runEach(sql: string, all: readonly Values[]): void {
     const statement = this.#prepare(sql);
     for (const values of all) statement.run(values);

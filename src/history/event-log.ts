@@ -25,7 +25,6 @@ interface ReadEvent extends HistoryEvent {
   readonly change: string;
 }
 
-/** The events in the tables of the history. */
 export class EventLog {
   readonly #database: HistoryDatabase;
   readonly #onDamaged: (row: string) => void;

@@ -18,9 +18,7 @@ export interface Difference {
   readonly name: string;
   /** The setting, or `state`; empty where the whole object is new or gone. */
   readonly setting: string;
-  /** Undefined where the object was not there. */
   readonly before: string | undefined;
-  /** Undefined where the object is gone. */
   readonly after: string | undefined;
 }
 

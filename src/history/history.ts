@@ -39,7 +39,6 @@ export interface HistoryParts {
   readonly registry: Registry;
   readonly log: Logger;
   readonly now: () => number;
-  /** Replaces the thread that owns the file. */
   readonly createThread?: CreateHistoryThread | undefined;
 }
 
@@ -61,7 +60,6 @@ export const lostMetric = {
 interface KnownReading {
   readonly seen: SeenReading;
   readonly digest: string;
-  /** When it came. */
   readonly cameMs: number;
   /** The newest `seen` that was written. */
   readonly datedMs: number;
@@ -115,7 +113,6 @@ export class History {
     void this.#learnFarms();
   }
 
-  /** Returns what hears of the readings of an appliance. */
   listenerOf(appliance: RememberedAppliance): StateListener {
     const { name, scope } = appliance;
     return {
@@ -249,7 +246,6 @@ export class History {
     this.#writing ??= this.#write();
   }
 
-  /** Writes what waits, in batches. */
   async #write(): Promise<void> {
     while (!this.#waiting.isEmpty) await this.#writeTo(this.#thread, this.#waiting.take());
     this.#writing = undefined;

@@ -17,7 +17,6 @@ export type Question =
   | { readonly do: 'close' };
 
 export interface Answer {
-  /** The changes of the configuration. */
   readonly changes?: readonly NewEvent[];
   /** The JSON of FoundEvents. */
   readonly found?: string;

@@ -10,7 +10,6 @@ import { type FarmTime, keptPeriods, maxTimedFarms, type TimedFarm } from './far
 import { type KeptEvent, toKept } from './kept-event.ts';
 import { maxReadingBytes, Shares } from './shares.ts';
 
-/** The configured objects of a reading. */
 export interface ConfiguredReading {
   readonly appliance: string;
   readonly collector: string;
@@ -55,7 +54,6 @@ export interface Findings {
   readonly warnings: readonly string[];
 }
 
-/** The history in a file of SQLite, or in memory. */
 export class HistoryStore {
   readonly #database: HistoryDatabase;
   readonly #events: EventLog;

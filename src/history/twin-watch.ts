@@ -16,7 +16,6 @@ const differing = gauge(
   ['twin', 'object'],
 );
 
-/** The families of what is compared here. */
 export const twinFamilies: readonly Family[] = [pairs, differing];
 
 export interface TwinWatchParts {
@@ -43,7 +42,6 @@ interface Pair {
   withdrawals: number;
 }
 
-/** The key of the numbers in the metrics store. */
 const storeKey = 'twins';
 /** A pair is compared at most once in this time. */
 const betweenMs = 60_000;
@@ -73,7 +71,6 @@ export class TwinWatch {
     this.#next(soonMs);
   }
 
-  /** Returns what hears of the readings of an appliance. */
   listenerOf(appliance: string): StateListener {
     return {
       put: ({ collector }) => {
@@ -89,7 +86,6 @@ export class TwinWatch {
     };
   }
 
-  /** Returns undefined for an appliance without a twin. */
   twinOf(appliance: string): TwinOf | undefined {
     const pair = this.#pairs.get(appliance);
     if (!pair) return undefined;

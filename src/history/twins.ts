@@ -81,7 +81,6 @@ export async function compareTwins(here: Readings, there: Readings): Promise<Twi
   return { differences: [...differences.values()], unknown };
 }
 
-/** Returns the comparison as the twin sees it. */
 export function seenFromTwin({ differences, unknown }: TwinComparison): TwinComparison {
   const turned = differences.map(({ here, there, ...place }) => {
     const name = place.setting === 'name' && there !== undefined ? there : place.name;

@@ -1,7 +1,6 @@
 import { plainSettings, textOf } from '../collectors/configured.ts';
 import { type FoundDifference, isNumberIn, serviceOrder } from './differences.ts';
 
-/** The parts of a call that say what it writes. */
 export interface Call {
   /** `METHOD /path`, as the table of operations writes it. */
   readonly route: string;
@@ -210,7 +209,6 @@ function deletesService({ params }: Call, difference: FoundDifference): Fit | un
   return object === 'service' ? 'exact' : 'effect';
 }
 
-/** A call moves one service, and others with it. */
 function movesService({ params }: Call, { object, farm, setting }: FoundDifference): Fit | undefined {
   return object === 'farm' && farm === params.farmname && setting === serviceOrder ? 'named' : undefined;
 }

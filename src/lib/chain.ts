@@ -33,7 +33,6 @@ export function chainOf(
   return issuers;
 }
 
-/** Returns true for a root. */
 export function isRoot(certificate: X509Certificate): boolean {
   return hasIssued(certificate, certificate);
 }

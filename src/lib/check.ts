@@ -8,7 +8,6 @@ export function assert(condition: unknown, because: string): asserts condition {
   if (!condition) throw new TypeError(`broken promise: ${because}`);
 }
 
-/** Narrows a word to a closed list of words. */
 export function isOneOf<const Word extends string>(words: readonly Word[], value: unknown): value is Word {
   return (words as readonly unknown[]).includes(value);
 }
@@ -19,7 +18,6 @@ export function errorCode(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Returns any thrown value as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
@@ -33,5 +31,4 @@ export function parseJson(text: Buffer | string): unknown {
   }
 }
 
-/** The result of parsing one value. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };

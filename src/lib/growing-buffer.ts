@@ -36,7 +36,6 @@ export class GrowingBuffer {
     return true;
   }
 
-  /** Returns the bytes so far. */
   get bytes(): Buffer {
     return this.#kept.subarray(0, this.#size);
   }

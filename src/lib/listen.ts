@@ -73,7 +73,6 @@ function addressesOf(host: string): readonly [string, ...string[]] {
   return host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
 }
 
-/** Listens on the first address that the kernel has. */
 async function listenOnFirst(
   app: FastifyInstance,
   [host, ...others]: readonly [string, ...string[]],

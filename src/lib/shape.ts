@@ -6,7 +6,6 @@ import { isRecord } from './check.ts';
 /** Returns a value of a shape; throws a {@link ShapeError} for another one. `at` is its place. */
 export type Shape<T> = (value: unknown, at: string) => T;
 
-/** The type of the values of a shape. */
 export type Shaped<S> = S extends Shape<infer T> ? T : never;
 
 /** Says which value is not of its shape: `/appliances/0/name is not a text`. */
@@ -27,7 +26,6 @@ export const flag = plain((value) => typeof value === 'boolean', 'true or false'
 const record = plain(isRecord, 'an object');
 const array = plain((value): value is unknown[] => Array.isArray(value), 'a list');
 
-/** One of some words. */
 export function word<const Word extends string>(...words: readonly Word[]): Shape<Word> {
   return plain((value): value is Word => (words as readonly unknown[]).includes(value), `one of ${words.join(', ')}`);
 }

@@ -132,7 +132,6 @@ export async function inTime<Result>(work: Promise<Result>, ms: number, late: ()
 export function createTimeSlice(lengthMs: number) {
   let endsMs = steadyNow() + lengthMs;
   return {
-    /** True if the time of the slice is over. */
     get isOver(): boolean {
       return steadyNow() >= endsMs;
     },

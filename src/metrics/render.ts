@@ -27,7 +27,6 @@ export interface FillResult extends FilledRegistry {
   readonly unknownStates: readonly { readonly family: Family; readonly word: string }[];
 }
 
-/** A metric while it is filled. */
 interface Filling {
   readonly family: Family;
   readonly names: readonly string[];

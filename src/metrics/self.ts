@@ -14,7 +14,6 @@ export interface ConfigurationState {
 export interface SelfMetricsOptions {
   /** True where the appliances are simulated because there is no configuration. */
   readonly isDemonstration?: boolean;
-  /** The path of the configuration. */
   readonly configurationFile?: string | undefined;
   /** Returns the number of log lines that could not be written. */
   readonly droppedLogLines?: () => number;
@@ -78,7 +77,6 @@ export function createSelfMetrics(
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);
     },
-    /** Records that the last configuration was refused, and is not in effect. */
     configurationRefused(): void {
       configuration = { ...configuration, isInForce: false };
       reloaded.set(0);

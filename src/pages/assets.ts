@@ -42,7 +42,6 @@ export function contentPolicy(formAction: "'self'" | "'none'"): string {
   );
 }
 
-/** Returns the assets of the status page. */
 export function loadAssets(): readonly Asset[] {
   const icons = allLevels.map((level) => ({
     name: `${level}.svg`,

@@ -11,7 +11,6 @@ export function levelIcon(level: Level): Markup {
   return html`<svg class="icon" aria-hidden="true"><use href="#icon-${level}"></use></svg>`;
 }
 
-/** Renders a word with its icon and colour. */
 export function stateMark(level: Level, word: string): Markup {
   return html`<span class="state ${level}">${levelIcon(level)}${word}</span>`;
 }
@@ -24,7 +23,6 @@ export function markOf(status: Pick<ApplianceStatus, 'up' | 'breaker'>): typeof 
   return (level, word) => stateMark(isAnswering(status) || level !== 'well' ? level : 'unknown', word);
 }
 
-/** The shapes of the icons, in SVG. */
 export const levelShapes: Readonly<Record<Level, Markup>> = {
   critical: html`<path d="M5 .8h6L15.2 5v6L11 15.2H5L.8 11V5z"/><path class="inner" d="M5.3 5.3l5.4 5.4m0-5.4l-5.4 5.4"/>`,
   warning: html`<path d="M8 1l7.4 13.6H.6z"/><path class="inner" d="M8 6v4m0 1.6v.8"/>`,

@@ -8,7 +8,6 @@ import type { FrameFault } from './frames.ts';
 import type { LineFault, LoggedAnswer, LoggedDenial } from './logged-line.ts';
 import { RecentRequests } from './recent.ts';
 
-/** The fate of a line from an appliance. */
 export type LineResult = (LoggedAnswer | LoggedDenial)['kind'] | LineFault | FrameFault | 'over_limit' | 'early';
 
 const ofFarm = ['farm'];
@@ -50,7 +49,6 @@ const families = {
 
 export const requestFamilies: readonly Family[] = Object.values(families);
 
-/** The objective of a farm in the configuration. */
 export interface Objective {
   readonly farm: string;
   readonly availabilityRatio?: number | undefined;
@@ -73,7 +71,6 @@ const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'empty', 'ov
 const failureCodes = ['500', '502', '503', '504', '5xx_other'] as const;
 export const lineResults: readonly LineResult[] = ['answer', 'denial', 'other', ...faults];
 
-/** Counts the requests to the farms of one appliance. */
 export class RequestCounts {
   readonly #registry = new Registry();
   readonly #appliance: string;

@@ -39,7 +39,6 @@ export interface LineSink {
 }
 
 export interface Receiver {
-  /** The address on which it listens. */
   readonly address: string;
   close(): Promise<void>;
 }

@@ -30,7 +30,6 @@ import {
 } from './receiver.ts';
 import { type LoggedRequest, maxWaitMs, namesOf, WaitingRequests } from './waiting.ts';
 
-/** The configuration of the log of requests. */
 export interface RequestLogSettings {
   /** Without an address, nothing is received. */
   readonly receiver: ReceiverSettings;
@@ -60,7 +59,6 @@ export const refusalMetric = {
   labelNames: ['reason'],
 } as const;
 
-/** The key of the counts in the metrics store. */
 const storeKey = 'requests';
 /** Metrics show what came until so long ago. */
 const publishEveryMs = 1_000;
@@ -188,7 +186,6 @@ interface Receivers {
   readonly tcp?: StreamReceiver | undefined;
 }
 
-/** The lines of one appliance. */
 class ApplianceLog implements Sender {
   appliance: LoggingAppliance;
   readonly counts: RequestCounts;
@@ -296,7 +293,6 @@ class ApplianceLog implements Sender {
     else this.counts.denied(request.farm, times);
   }
 
-  /** Counts what became of lines. */
   #count(result: LineResult, times: number): void {
     // What is dropped takes nothing from what comes later.
     if (result !== 'over_limit') this.#spend(times);

@@ -54,7 +54,6 @@ const families = {
   ),
 } as const;
 
-/** The families of {@link Counters.reading}. */
 export const counterFamilies: readonly Family[] = Object.values(families);
 
 /** Upper bounds in seconds; with `+Inf` they are eight. */
@@ -95,7 +94,6 @@ export function createCounters(name: string) {
       busyCounter.inc({ appliance, endpoint }, seconds);
     },
     failed: (collector: string, reason: FailureReason): void => errorCounter.inc({ appliance, collector, reason }),
-    /** Counts a run of a collector that ended. */
     ended: (collector: string, ok: boolean): void =>
       runCounter.inc({ appliance, collector, outcome: ok ? 'success' : 'failure' }),
     /** Counts a tick without a run; its reason appears with the first one. */

@@ -25,7 +25,6 @@ interface Trouble {
   readonly origins: Set<string>;
   /** Reasons that were logged. */
   readonly reasons: Set<FailureReason>;
-  /** The reason of the newest failure. */
   reason: FailureReason;
   /** Unix milliseconds. */
   readonly sinceMs: number;

@@ -37,10 +37,8 @@ export interface FleetParts<Appliance extends PolledAppliance> {
   readonly isSameMachine: (one: Appliance, other: Appliance) => boolean;
 }
 
-/** The part of an appliance's poller that the fleet uses. */
 export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run' | 'state'>;
 
-/** State that a new poller inherits from the previous one. */
 export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'handover'>>;
 
 interface Watched<Appliance> {

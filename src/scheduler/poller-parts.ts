@@ -31,7 +31,6 @@ export interface AppliancePollerParts {
   readonly inProbeSlot: InSlot;
   /** Backends that are up have no series of their own. */
   readonly compact: boolean;
-  /** Enabled collectors in order of priority. */
   readonly collectors: readonly ScheduledCollector[];
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
   readonly polling: {
@@ -56,7 +55,6 @@ export interface AppliancePollerParts {
   readonly random: () => number;
 }
 
-/** The parts of a poller with what they share while it polls. */
 export interface SharedParts extends AppliancePollerParts {
   /** By the name of the collector, in order of priority. */
   readonly jobs: ReadonlyMap<string, Job>;

@@ -35,7 +35,6 @@ export interface RawResponse {
 }
 
 interface OpenConnection {
-  /** The socket beneath TLS. */
   readonly socket: Socket;
   /** The unanswered requests, in their order. */
   readonly unanswered: ServerResponse[];

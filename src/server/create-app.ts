@@ -12,7 +12,6 @@ import { percentDecoded } from '../lib/text.ts';
 import { type Connections, type ConnectionsParts, createConnections } from './connections.ts';
 
 export interface AppParts extends ConnectionsParts {
-  /** Undefined for plain HTTP. */
   readonly tls: TlsOptions | undefined;
   /** Limit for receiving one whole request, body included. */
   readonly requestTimeoutMs: number;

@@ -28,7 +28,6 @@ export const maxWaitingPerNetwork = 8;
 /** Right passwords that are remembered; wrong guesses cannot evict them. */
 const maxRemembered = 100;
 
-/** Creates a check with its own queue and memory. */
 export function createPasswordCheck(compare: BcryptThread['compare']): PasswordCheck {
   /** Key of the HMAC of what is remembered; passwords are not kept. */
   const key = randomBytes(32);

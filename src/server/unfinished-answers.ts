@@ -109,7 +109,6 @@ function readersOf({ ip, routeOptions }: FastifyRequest): string {
   return `${networkOf(ip)} ${routeOptions.url}`;
 }
 
-/** Counts the answers under way. */
 function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs, maxMs }: AnswerLimits) {
   const throttledLog = new ThrottledLog(log);
   /** Oldest first. */

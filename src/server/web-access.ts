@@ -182,7 +182,6 @@ interface PasswordParts {
   readonly throttledLog: ThrottledLog;
 }
 
-/** Asks for a user and a password where the policy has users. */
 function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: PasswordParts): void {
   const checkPassword = createPasswordCheck((password, hash) => thread.compare(password, hash));
 

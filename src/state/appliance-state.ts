@@ -24,10 +24,8 @@ export interface ReadingLife {
   readonly lifeMs: number;
 }
 
-/** A reading as a run found it. */
 export interface FoundReading extends ReadingLife {
   readonly collector: Collector;
-  /** The farm, if its collector asks farm by farm. */
   readonly farm?: string | undefined;
   readonly data: unknown;
   /** When it was asked for, on the clock of ages. */
@@ -70,7 +68,6 @@ export interface ApplianceStateParts {
   readonly maxBytes: number;
   readonly listeners: readonly StateListener[];
   readonly now: () => number;
-  /** The state before the settings were changed. */
   readonly before?: ApplianceState | undefined;
 }
 
@@ -145,7 +142,6 @@ export class ApplianceState {
     return this.#lastKnown;
   }
 
-  /** Returns the collectors with a reading that is too old. */
   get staleCollectors(): ReadonlySet<string> {
     return new Set([...this.#stale.values()].map(({ collector }) => collector));
   }

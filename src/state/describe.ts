@@ -41,7 +41,6 @@ interface Snapshot
   > {
   readonly objectives?: readonly FarmObjective[] | undefined;
   readonly isLogSilent?: boolean | undefined;
-  /** Readings that are not stale, by their key. */
   readonly readings: ReadonlyMap<string, Reading>;
   /** Readings that are too old to be shown. */
   readonly lastKnown: ReadonlyMap<string, Reading>;
@@ -56,7 +55,6 @@ const presented: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Describes one appliance for people; a pure function of its snapshot. */
 export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
   const description = readingOf(snapshot, appliance)?.data;
   const activated = readingOf(snapshot, activation)?.data;

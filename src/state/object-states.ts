@@ -81,7 +81,6 @@ export function sinceOf(states: ObjectStates, now: () => number): Since | undefi
   return undefined;
 }
 
-/** Returns where an object is, and its own name there. */
 function pathOf({ object, labels }: NamedObject): readonly [place: string, name: string] {
   const texts = Object.values(labels);
   return [`${object}\n${texts.slice(0, -1).join('\n')}`, texts.at(-1) ?? ''];

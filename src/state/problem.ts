@@ -28,7 +28,6 @@ export interface OwnProblem extends Omit<Problem, 'appliance' | 'level' | 'alert
   readonly level?: 'unknown';
 }
 
-/** Gives a problem the severity of its alert. */
 export function withLevel(problem: OwnProblem): Omit<Problem, 'appliance'> {
   return { ...problem, level: problem.level ?? alertSeverities[problem.alert] };
 }
@@ -55,7 +54,6 @@ export interface Levels {
   readonly certificates: Readonly<Record<string, Level>> | null;
 }
 
-/** Returns the worst level of the problems of each. */
 export function levelsOf({ up, farms, certificates }: ApplianceStatus, problems: readonly Problem[]): Levels {
   const ofFarms = Map.groupBy(problems, ({ about, labels }) => (about === 'farm' ? labels?.farm : undefined));
   const ofFiles = Map.groupBy(problems, ({ about, labels }) => (about === 'certificate' ? labels?.file : undefined));

@@ -5,7 +5,6 @@ import type { Transition } from './status.ts';
 /** Transitions of all appliances together that are kept. */
 export const maxHistory = 200;
 
-/** The newest transitions of all appliances. */
 export class TransitionHistory implements StateListener {
   #newestFirst: readonly Transition[] = [];
 
@@ -14,7 +13,6 @@ export class TransitionHistory implements StateListener {
     return this.#newestFirst;
   }
 
-  /** Adds the transitions of a reading, which were seen in one moment. */
   put(_reading: FoundReading | undefined, transitions: readonly Transition[]): void {
     const [first] = transitions;
     if (!first) return;
@@ -25,7 +23,6 @@ export class TransitionHistory implements StateListener {
     this.#newestFirst = withinShares(all, maxHistory, ({ appliance }) => appliance);
   }
 
-  /** Forgets appliances that are no longer watched. */
   keepOnly(isWatched: (appliance: string) => boolean): void {
     const kept = this.#newestFirst.filter(({ appliance }) => isWatched(appliance));
     if (kept.length < this.#newestFirst.length) this.#newestFirst = kept;

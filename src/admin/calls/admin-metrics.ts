@@ -101,7 +101,6 @@ export function createAdminMetrics(registry: Registry) {
   }
 
   return {
-    /** Counts an answer to a caller. */
     answered: (call: AnsweredCall) => requests.inc(isCounted(call) ? call : { ...call, endpoint: '' }),
     /** Counts an answer of an appliance to a call that changes something, or what replaces it. */
     sent: (call: AnsweredCall) => calls.inc(call),

@@ -46,7 +46,6 @@ function linesOf(text: string): readonly Secret[] {
   return lines.map((line) => new Secret(line));
 }
 
-/** A change, and why. */
 export interface NewChange {
   readonly appliance: string;
   readonly task: Task;

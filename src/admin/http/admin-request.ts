@@ -58,7 +58,6 @@ export function callerOf(request: FastifyRequest): Caller {
   return { principal, token, signal, address: request.ip };
 }
 
-/** Returns what the audit records of a request. */
 export function subjectOf(request: FastifyRequest): Subject {
   const { appliance, call, reason } = contextOf(request);
   const { principal, token, address } = callerOf(request);
@@ -76,7 +75,6 @@ export function subjectOf(request: FastifyRequest): Subject {
   };
 }
 
-/** The headers of the gateway in a request. */
 export interface AdminHeaders {
   readonly confirm: string | undefined;
   readonly reason: string | undefined;

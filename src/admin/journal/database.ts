@@ -362,7 +362,6 @@ export class JournalDatabase {
   }
 }
 
-/** Returns the records of a page that match. */
 export function findIn(database: DatabaseSync, { before, limit, ...filters }: JournalQuery): FoundRecords {
   const highest = numberOf(database, 'SELECT max(number) FROM records');
   const below = Math.min(before, highest + 1);

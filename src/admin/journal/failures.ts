@@ -38,7 +38,6 @@ export function otherFile(file: string): AuditError {
   );
 }
 
-/** Returns the error of a journal that another process writes. */
 export function heldJournal(file: string, writer = 'another process has it'): AuditError {
   return new AuditError(
     'locked',

@@ -23,7 +23,6 @@ export interface JournalParts {
   readonly onAppended: (count: number, atMs: number) => void;
   /** Called once for each failed write, however many records waited for it. */
   readonly onFailed: () => void;
-  /** Replaces the thread that owns the file. */
   readonly createThread?: CreateJournalThread | undefined;
 }
 
@@ -32,12 +31,10 @@ export type CreateJournalThread = (file: string) => Thread<JournalQuestion, Jour
 /** The part of an entry that goes on disk together with a record. */
 export type Alongside = Omit<JournalEntry, 'record' | 'time'>;
 
-/** The contents of the journal when it was opened. */
 export type Opened = Pick<Contents, 'changes' | 'freeze' | 'isCopy'>;
 
 interface Query extends Filters {
   readonly limit: number;
-  /** Returns true if the caller may see a line. */
   readonly maySee?: (line: AuditLine) => boolean;
   /** Ends the search. */
   readonly signal?: AbortSignal;

@@ -12,7 +12,6 @@ export interface Operation {
   readonly template: string;
 }
 
-/** An operation on one object. */
 export interface OperationCall {
   readonly operation: Operation;
   /** The decoded values of the placeholders. */
@@ -81,7 +80,6 @@ export function createOperations() {
         detail: 'The API of the appliance has no such path, so nothing was sent.',
       });
     },
-    /** Finds an operation by its key, or by its route in the table. */
     named: (name: string): Operation | undefined => all.find(({ key, row }) => key === name || row.route === name),
   };
 }

@@ -42,7 +42,6 @@ type Refusal = 'role_too_low' | 'operation_denied' | 'appliance_denied';
 /** The decision of the policy; a refusal has a reason. */
 export type Permission = { readonly allowed: true } | { readonly allowed: false; readonly because: Refusal };
 
-/** Returns true for a call that may change the appliance. */
 export function changes(risk: Risk): boolean {
   return risk !== 'read' && risk !== 'secret';
 }

@@ -105,13 +105,11 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
       if (!found) throw tokenWithdrawn(principal);
       return found.planner;
     },
-    /** Replaces all tokens. */
     replace(next: readonly PrincipalEntry[]): void {
       const before = known;
       known = next.map((entry) => before.find((one) => isSame(one.entry, entry)) ?? toKnown(entry));
       for (const { sha256 } of next) digests.add(sha256);
     },
-    /** Identifies a token in constant time. */
     identify(token: string): Identification {
       const presented = createHash('sha256').update(token).digest();
       let found: Principal | undefined;

@@ -9,7 +9,6 @@ import { formatDuration } from '../../lib/time.ts';
 import { type BackendRow, findFarm, placeOf, readBackends, refuseSilent, statusWords } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
 
-/** A backend with its health. */
 interface RecipeBackend {
   readonly farm: Farm;
   /** Undefined for an L4xNAT farm, whose backends belong to no service. */
@@ -20,11 +19,9 @@ interface RecipeBackend {
   readonly status: string;
   /** Null when the appliance does not say, and for an L4 farm. */
   readonly established: number | null;
-  /** The number of others of its service, or farm, that are up. */
   readonly othersUp: number;
 }
 
-/** The parameters that name a backend. */
 const backendParameters = { farm: true, backend: true, service: false } as const;
 
 /** Finds a backend by `ip:port` or id; rejects with an AdminError that lists those there are. */
@@ -49,7 +46,6 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' |
   return toBackend(farm, row, rows);
 }
 
-/** Reads the same backend again. */
 async function rereadBackend({ calls }: Pick<RecipeContext, 'calls'>, known: RecipeBackend): Promise<RecipeBackend> {
   const rows = await readBackends({ calls }, known.farm);
   const row = rows.find(({ id, service }) => id === known.id && (service ?? undefined) === known.service);

@@ -44,7 +44,6 @@ export const letsencryptEndpoints = area('letsencrypt', {
   renewLegacyAcmeCertificate:  row('POST /certificates/letsencryptz/{name}/actions', 'disruptive',  null, 'older spelling of ACME renewal'),
 });
 
-/** Cipher profiles. */
 export const ciphersEndpoints = area('ciphers', {
   listCiphers: row('GET /ciphers', 'read', '4.0', 'list cipher profiles for HTTPS farms'),
 });

@@ -154,7 +154,6 @@ export const farmFarmguardianEndpoints = area('farm-farmguardian', {
   unlinkFarmguardianFromService: row('DELETE /farms/{farmname}/services/{service}/fg/{fg}', 'destructive', '4.0', 'unlink a health check from a service'),
 });
 
-/** DNS zones of GSLB farms. */
 export const farmZonesEndpoints = area('farm-zones', {
   createZone:         row('POST /farms/{farmname}/zones',                               'reversible',  null, 'create a GSLB zone (Enterprise)'),
   // Changes the answers for clients at once.

@@ -25,7 +25,6 @@ export type SinceRelease = '4.0' | '4.0.1' | '4.0.2' | null;
  * polling, guards and plans; in the gateway it needs the right of `risk` as well.
  */
 export interface Act {
-  /** The profile of the farms on which it acts, or every call. */
   readonly on: 'l4xnat' | 'every call';
   readonly risk: Risk;
   /** A clause about what it does, such as `starts the daemon`. */
@@ -42,7 +41,6 @@ export interface Reach extends Pick<Act, 'does' | 'when' | 'source'> {
   readonly with: 'zproxy';
 }
 
-/** The options of a row that few rows have. */
 interface RowOptions {
   /** Absent for a read without an effect. */
   readonly acts?: Act;

@@ -48,13 +48,11 @@ export const systemEndpoints = area('system', {
   resetToFactory:              row('POST /system/factory',          'destructive', '4.0',   'factory reset (Enterprise)'),
 });
 
-/** The user behind the key of the call. */
 export const systemUsersEndpoints = area('system-users', {
   readCallingUser:   row('GET /system/users',  'secret',     '4.0', 'settings of the calling user'),
   updateCallingUser: row('POST /system/users', 'disruptive', '4.0', 'change own password, API key or API permission'),
 });
 
-/** Log files. */
 export const systemLogsEndpoints = area('system-logs', {
   listLogs:     row('GET /system/logs',                      'secret', '4.0', 'list log files'),
   downloadLog:  row('GET /system/logs/{file}',               'secret', '4.0', 'download a log file'),

@@ -53,11 +53,9 @@ export const endpoints = {
 
 export type EndpointKey = keyof typeof endpoints;
 
-/** The rows with their keys. */
 export const endpointRows = Object.entries(endpoints) as readonly (readonly [
   EndpointKey,
   EndpointRow & { readonly area: Area },
 ])[];
 
-/** The areas into which the table is divided. */
 export type Area = (typeof endpoints)[EndpointKey]['area'];

@@ -236,7 +236,6 @@ export function readReply<Schema extends TSchema>(schema: Schema, answer: unknow
   });
 }
 
-/** Returns the gateway's path of an appliance. */
 export function applianceBase(appliance: string): string {
   return `/appliances/${encodeURIComponent(appliance)}`;
 }

@@ -49,7 +49,6 @@ export function renderText(text: string): readonly string[] {
     .map((line) => oneLine(line.replaceAll('\t', '    '), 10_000));
 }
 
-/** Returns the objects in a list of an answer. */
 export function recordsOf(answer: unknown, name: string): readonly Readonly<Record<string, unknown>>[] {
   const list = isRecord(answer) ? answer[name] : undefined;
   return Array.isArray(list) ? list.filter(isRecord) : [];

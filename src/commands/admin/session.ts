@@ -8,7 +8,6 @@ import { readConnection } from './connection.ts';
 import { type CallOptions, createGatewayClient, type GatewayClient, type GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
 
-/** The context of an admin command, with its way to the gateway. */
 export interface AdminSession extends CommandContext {
   readonly client: GatewayClient;
   readonly operations: Operations;

@@ -11,7 +11,6 @@ import { saysStates } from '../../collectors/known-states.ts';
 import { maxRatioOfRoutine, smallSeconds } from '../../scheduler/job.ts';
 import { runsPerRound } from '../../scheduler/known-farms.ts';
 
-/** The calls of one run of a collector in the probe, and its schedule. */
 export interface ProbedRun {
   readonly collector: Collector;
   readonly calls: readonly CallReport[];
@@ -91,7 +90,6 @@ function workSecondsOf(calls: readonly CallReport[]): number {
   return calls.reduce((sum, call) => sum + Math.max(0, call.seconds - sleepsMsOf(call) / 1_000), 0);
 }
 
-/** Returns the sum of the seconds of all calls. */
 export function secondsOf(calls: readonly CallReport[]): number {
   return calls.reduce((sum, { seconds }) => sum + seconds, 0);
 }

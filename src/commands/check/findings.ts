@@ -274,7 +274,6 @@ function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
   }
 }
 
-/** Returns the collectors that the key may not read. */
 export function forbiddenIn({ probe }: Pick<ApplianceCheck, 'probe'>): readonly string[] {
   return probe.obstacles.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
 }

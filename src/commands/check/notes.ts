@@ -68,7 +68,6 @@ export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] 
   ];
 }
 
-/** Returns notes about the receiver of the log of requests. */
 export function receiverNotes(requests: Settings['requests']): readonly Note[] {
   if (!requests) return [];
   const { listenTcp, listenUdp, tls } = requests;

@@ -29,7 +29,6 @@ interface ApplianceProbe {
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
   readonly facts: Facts;
-  /** Undefined if the farms were not listed. */
   readonly farms: readonly ListedFarm[] | undefined;
   /** The judgement of the status page about the appliance; empty if it cannot be polled. */
   readonly problems: readonly Problem[];
@@ -309,7 +308,6 @@ export interface ApplianceCheck {
   readonly farmProbes: readonly FarmProbe[] | undefined;
   /** The L4 farms that will be probed although nobody said so. */
   readonly l4Only: readonly FarmProbe[];
-  /** Undefined when the server showed no certificate. */
   readonly shown: ShownCertificate | undefined;
   readonly nowMs: number;
 }

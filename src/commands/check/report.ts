@@ -8,7 +8,6 @@ import { type ApplianceCheck, clockOffsetOf } from './probe.ts';
 import { type Finding, keyHeadersText, percent } from './findings.ts';
 import type { Note } from './notes.ts';
 
-/** Reports the results of a check as they come. */
 export interface CheckReport {
   readonly note: (note: Note) => void;
   appliance(checked: ApplianceCheck, findings: readonly Finding[]): void;
@@ -88,7 +87,6 @@ function rowLines(checked: ApplianceCheck, findings: readonly Finding[]): readon
   return rows.map(([label, text]) => `${margin}${label.padEnd(labelWidth)}${text}`);
 }
 
-/** Returns the findings with their remedies. */
 function findingLines(findings: readonly Finding[]): readonly string[] {
   const lines = findings.flatMap(({ text, remedy }, index) => [
     `${margin}${index + 1}. ${text}`,

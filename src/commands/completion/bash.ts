@@ -1,6 +1,5 @@
 import { commands, flagWords, type Offer, type Place, places, valuedFlags, type ValuedFlag } from './places.ts';
 
-/** Returns the completion for bash 4 and newer. */
 export function bashCompletion(): string {
   const valued = valuedFlags();
   return `# Completes zlb-exporter in bash; written by zlb-exporter completion bash.

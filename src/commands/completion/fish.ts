@@ -2,7 +2,6 @@ import { type CommandName, flagsOf } from '../commands.ts';
 import type { Flag } from '../flag.ts';
 import { commands, type Place, places, valuedFlags, valuesOf } from './places.ts';
 
-/** Returns the completion for fish. */
 export function fishCompletion(): string {
   const valued = valuedFlags().flatMap(({ spellings }) => spellings);
   return `# Completes zlb-exporter in fish; written by zlb-exporter completion fish.

@@ -47,7 +47,6 @@ export function places(): readonly Place[] {
   ];
 }
 
-/** A flag that has a value. */
 export interface ValuedFlag {
   /** As they are typed: `--warning` and `-w`. */
   readonly spellings: readonly string[];

@@ -23,7 +23,6 @@ interface KeyTrial {
   readonly rights: string;
 }
 
-/** Tries a key, and each read of the polling with it. */
 export async function tryKey(candidate: TriedEntry, stopped: AbortSignal): Promise<KeyTrial> {
   const { name, url, key, tls, names } = candidate;
   const settings = await loadSettings({

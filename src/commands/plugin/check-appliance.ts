@@ -5,7 +5,6 @@ import { type CheckedObject, NothingKnown, type CheckResult } from './check-resu
 /** Alerts of an appliance from which nothing is read; other warnings are about single readings. */
 const ofTheWhole = ['ZlbApplianceDeactivated', 'ZlbApplianceUnreachable'];
 
-/** Whether an appliance answers, and is read completely. */
 export function checkAppliance(seen: SeenAppliance): CheckResult {
   const { appliance, nowMs } = seen;
   const { name, up, collectors } = appliance;

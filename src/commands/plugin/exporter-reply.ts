@@ -111,7 +111,6 @@ export function problemsAbout({ appliance }: SeenAppliance, about: string): read
   return appliance.problems.filter((problem) => problem.about === about);
 }
 
-/** Returns a judgement of the exporter as a finding of the plug-in. */
 export function findingOf({ level, title, meaning }: MonitoredProblem): CheckedObject {
   const states = { critical: 'CRITICAL', warning: 'WARNING', unknown: 'UNKNOWN' } as const;
   return {

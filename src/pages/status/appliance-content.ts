@@ -127,7 +127,6 @@ function repairOf(problems: readonly Problem[], appliance: string, farm: string,
   return html`<p class="note">After a look at the runbook: <code>${spoken(adminCommand(appliance, ...words))}</code></p>`;
 }
 
-/** Renders one certificate of the store of an appliance. */
 export function certificateContent({ status, problems }: ApplianceHealth, file: string, nowMs: number): Markup {
   const { name: appliance, certificates } = status;
   const certificate = certificates?.find((each) => each.file === file);

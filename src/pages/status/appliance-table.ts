@@ -8,7 +8,6 @@ import { readingSummary } from './reading-chips.ts';
 import { addressOf, applianceLink, table } from './section.ts';
 import type { ApplianceHealth } from '../../state/health.ts';
 
-/** Renders one row for each appliance. */
 export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
   const columns = ['Appliance', 'State', 'Wrong', 'Farms up', 'Product', 'Readings'];
   return table('appliances', columns, appliances, (health) => row(health, nowMs));

@@ -3,7 +3,6 @@ import { levelIcons } from '../marks.ts';
 import { html, type Markup, markupText } from '../html.ts';
 import { clockTime } from '../times.ts';
 
-/** The content of a page without its frame. */
 export interface PageContent {
   readonly title: string;
   /** Shown as the icon of the page. */
@@ -12,7 +11,6 @@ export interface PageContent {
 }
 
 export interface Frame {
-  /** The text of the search field. */
   readonly search: string;
   readonly takenAtMs: number;
   /** Identifies program and assets: an open page with another one reloads itself. */

@@ -10,7 +10,6 @@ import { factList } from './section.ts';
 import type { HealthSummary } from '../../state/health.ts';
 import { age, clockTime } from '../times.ts';
 
-/** Facts about the exporter itself. */
 export interface ExporterFacts {
   readonly version: string;
   /** True while simulated appliances are shown because there is no configuration. */
@@ -67,7 +66,6 @@ export function exporterPanel(
 
 const onThisMachine = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
 
-/** Renders links to the other pages. */
 export function linkPanel({ adminUrl }: ExporterFacts): Markup {
   return html`<ul class="links">
 <li><a href="./metrics">Metrics</a> <small>what Prometheus scrapes</small></li>
@@ -83,7 +81,6 @@ export function linkPanel({ adminUrl }: ExporterFacts): Markup {
   }</li></ul>`;
 }
 
-/** Statistics of the exporter's process. */
 interface ProcessStatistics {
   readonly startedAtMs: number;
   readonly memoryBytes: number;

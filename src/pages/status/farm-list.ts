@@ -59,7 +59,6 @@ ${details(shown, summary.takenAtMs, maxBackends)}
 ${backends !== undefined && backends.length > maxBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - maxBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
 }
 
-/** Renders what clients got in the last minute. */
 function requestsText({ perSecond, failed, p95Seconds }: LastMinute): Markup {
   const rate = perSecond.toFixed(perSecond < 10 ? 1 : 0);
   const errors = failed > 0 ? stateMark('warning', `${failed.toLocaleString('en')} failed`) : 'none failed';

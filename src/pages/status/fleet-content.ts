@@ -60,11 +60,9 @@ export interface FleetContentParts {
   readonly problems: readonly Problem[];
   readonly overallStatus: OverallStatus;
   readonly facts: ExporterFacts;
-  /** The newest changes. */
   readonly changes: Markup;
 }
 
-/** Renders the fleet, problems first. */
 export function fleetContent({ summary, problems, overallStatus, facts, changes }: FleetContentParts): Markup {
   const { perAppliance } = summary;
   const [by, ...otherDividers] = perAppliance.length < minForGroups ? [] : dividersOf(perAppliance);
@@ -95,7 +93,6 @@ function groupsPanel(groups: readonly Group[], by: string, otherDividers: readon
   ]);
 }
 
-/** Renders one list in full. */
 export function listContent(
   view: View & { readonly kind: 'list' },
   summary: HealthSummary,
@@ -106,7 +103,6 @@ export function listContent(
 ${singlePanel(view.list, heading, listPage({ view, ...list }))}`;
 }
 
-/** Renders the groups of a label, or of the edition. */
 export function groupsContent(view: View & { readonly kind: 'groups' }, summary: HealthSummary): Markup {
   const { by } = view;
   const groups = groupsBy(by, summary.perAppliance);
@@ -119,7 +115,6 @@ ${singlePanel('groups', html`Appliances by <bdi>${by}</bdi>`, [
 ])}`;
 }
 
-/** Renders the problems and the appliances of one group. */
 export function groupContent(
   view: View & { readonly kind: 'group' },
   { perAppliance, takenAtMs }: HealthSummary,

@@ -37,7 +37,6 @@ export function renderRunbooks(operations: string): string {
 /** Maps the language of a block to the program in which a reader types it. */
 const typedIn: Readonly<Record<string, string>> = { sh: 'Shell', console: 'Shell', promql: 'Prometheus' };
 
-/** Renders links to the runbooks of all alerts. */
 function alertList(text: string): string {
   const links = [...text.matchAll(/<h3 id="(zlb\w+)">(Zlb\w+)<\/h3>/g)].map(
     ([, id, name]) => `<li><a href="#${id}">${name}</a></li>`,

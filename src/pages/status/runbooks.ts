@@ -14,7 +14,6 @@ export interface OwnAddresses {
   /** Undefined while the admin gateway is off. */
   readonly gateway: string | undefined;
   readonly appliance: string | undefined;
-  /** The path of the configuration. */
   readonly configuration: string | undefined;
 }
 

@@ -111,7 +111,6 @@ function isCertificate(
 export const maxHits = 50;
 const maxBackends = 8;
 
-/** Renders the result of a search by kind. */
 export function searchContent(text: string, found: SearchResult, summary: HealthSummary): Markup {
   const nowMs = summary.takenAtMs;
   const { appliances, farms, backends, certificates } = found;

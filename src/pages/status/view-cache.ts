@@ -23,7 +23,6 @@ export interface Rendered {
   readonly etagInput: string;
 }
 
-/** A view that a reader asks for. */
 interface AskedView {
   /** The same for the same view. */
   readonly key: string;

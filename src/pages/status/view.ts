@@ -22,7 +22,6 @@ export type View =
   | { readonly kind: 'appliance'; readonly appliance: string; readonly page?: number }
   | { readonly kind: 'farm'; readonly appliance: string; readonly farm: string }
   | { readonly kind: 'certificate'; readonly appliance: string; readonly certificate: string }
-  /** The groups of a label, or of the edition. */
   | { readonly kind: 'groups'; readonly by: string; readonly page?: number }
   | { readonly kind: 'group'; readonly by: string; readonly group: string; readonly page?: number }
   | { readonly kind: 'search'; readonly q: string };

@@ -77,7 +77,6 @@ function parametersOf(template: string, path: string): readonly PathParameter[] 
   }));
 }
 
-/** Returns the OpenAPI operation of a row. */
 export function operationOf({ key, row, method, template, parameters }: Placement): JsonObject {
   const { area, since, risk, summary } = row;
   const allowed = roles.filter((role) => roleMay(role, risk));

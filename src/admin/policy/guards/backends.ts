@@ -39,7 +39,6 @@ function ownerOf({ params }: GuardContext): string {
     : `the service ${params.service} of ${params.farmname}`;
 }
 
-/** Returns a backend for messages. */
 function backendText({ id, ip, port }: Pick<ListedBackend, 'id' | 'ip' | 'port'>): string {
   return `${id} (${ip}${port ? `:${port}` : ''})`;
 }
