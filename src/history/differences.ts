@@ -20,6 +20,11 @@ export interface FoundDifference extends Difference {
 export const serviceOrder = 'services';
 /** The longest description of an object that is new or gone. */
 const maxDescription = 200;
+/**
+ * With so many objects of its name an object is compared, from the first that is left. An appliance
+ * may have thousands, which would be millions of comparisons.
+ */
+const maxOfOneName = 8;
 
 /**
  * Compares all objects of two readings. An object of another name with the same settings, the only
@@ -144,10 +149,9 @@ function match(before: readonly ConfiguredObject[], after: readonly ConfiguredOb
   const former = new Map<ConfiguredObject, ConfiguredObject>();
   const take = (object: ConfiguredObject, isIt: (known: ConfiguredObject) => boolean): void => {
     const known = old.get(objectKey(object)) ?? [];
-    const found = known.find(isIt);
-    if (!found) return;
-    former.set(object, found);
-    known.splice(known.indexOf(found), 1);
+    const at = known.slice(0, maxOfOneName).findIndex(isIt);
+    const [found] = at === -1 ? [] : known.splice(at, 1);
+    if (found) former.set(object, found);
   };
   for (const object of after) take(object, (known) => settingsThatDiffer(known, object).length === 0);
   for (const object of after) if (!former.has(object)) take(object, () => true);

@@ -53,6 +53,19 @@ it('a backend whose last setting alone differs from that of a new one was not re
   expect(compareConfigured([backend('a', long)], [backend('b', { ...long, weight: '2' })])).toHaveLength(2);
 });
 
+it('thousands of backends of one address are compared within the time of one poll', () => {
+  const weighted = (weight: number) =>
+    Array.from({ length: 20_000 }, (_, index) => ({
+      ...backend('a', { weight: String(weight + index) }),
+      service: `service ${index % 20}`,
+    }));
+  const before = process.threadCpuUsage();
+  const differences = compareConfigured(weighted(0), weighted(100_000));
+
+  expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000);
+  expect(differences).toHaveLength(20_000);
+});
+
 it('a thousand backends that are replaced are compared within the time of one poll', () => {
   const named = (prefix: string) => Array.from({ length: 1_000 }, (_, index) => backend(`${prefix}${index}`));
   const before = process.threadCpuUsage();
