@@ -356,6 +356,9 @@ interface CallRow {
 
 const ofPlace = 'appliance = :appliance AND collector = :collector AND farm = :farm';
 
+/** Longer than any reading is; somebody else may have written the file. */
+const maxUnpackedBytes = 8 * maxReadingBytes;
+
 /** Objects are much alike, and take a fifth of their text. */
 function packed(objects: string): Uint8Array {
   return deflateRawSync(objects);
@@ -364,7 +367,7 @@ function packed(objects: string): Uint8Array {
 /** Returns undefined for what is damaged. */
 function unpacked(bytes: Uint8Array): readonly ConfiguredObject[] | undefined {
   try {
-    return readObjects(inflateRawSync(bytes).toString());
+    return readObjects(inflateRawSync(bytes, { maxOutputLength: maxUnpackedBytes }).toString());
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
 import { HistoryDatabase, inMemory } from '../../../src/history/database.ts';
@@ -453,6 +454,11 @@ describe('the share of an appliance', () => {
   });
 });
 
+/** A reading of 80 MiB, packed, that is one otherwise. */
+function bomb(): Buffer {
+  return deflateRawSync(`[]${' '.repeat(83_886_080)}`);
+}
+
 describe('a damaged row', () => {
   function givenDamage(damage: string) {
     const file = join(givenFolder(), 'history.db');
@@ -497,6 +503,7 @@ describe('a damaged row', () => {
 
   it.each([
     ['no archive', "UPDATE readings SET objects = x'00ff'"],
+    ['a small one of very much', `UPDATE readings SET objects = x'${bomb().toString('hex')}'`],
     ['half of one', 'UPDATE readings SET objects = substr(objects, 1, length(objects) / 2)'],
   ])('of the readings that is %s costs that comparison alone', (_, damage) => {
     const { store, read, events } = givenDamage(damage);
