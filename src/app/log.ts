@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 import { errorCode } from '../lib/check.ts';
+import { unseenEscaped } from '../lib/text.ts';
 
 /**
  * Fields that must never be printed, should one ever be logged; the Secret type is the first lock.
@@ -40,7 +41,8 @@ export function createLog(options: { readonly level: string; readonly format: st
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
   };
-  return { logger: pino(settings, { write: (line: string) => write(inFormat(line)) }), ...output };
+  // An appliance chooses names, which a terminal would obey: pino escapes what is below a blank alone.
+  return { logger: pino(settings, { write: (line: string) => write(unseenEscaped(inFormat(line))) }), ...output };
 }
 
 /**

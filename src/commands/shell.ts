@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { errorCode } from '../lib/check.ts';
-import { unseen } from '../lib/text.ts';
+import { unseenEscaped } from '../lib/text.ts';
 import type { Shell } from './command.ts';
 
 interface ShellParts {
@@ -16,19 +16,9 @@ interface ShellParts {
   readonly interrupt: () => void;
 }
 
-/** Unseen characters, but no line breaks and tabs. */
-const controls = new RegExp(String.raw`(?!\r?\n|\t)${unseen}`, 'gu');
-
 /** Creates an output that shows nothing. */
 function nowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
-}
-
-function escapeOf(control: string): string {
-  return Array.from(
-    { length: control.length },
-    (_, unit) => `\\u${control.charCodeAt(unit).toString(16).padStart(4, '0')}`,
-  ).join('');
 }
 
 /**
@@ -73,7 +63,7 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
     input: stdin,
     write: (bytes) =>
       new Promise((resolve, reject) => {
-        const shown = stdout.isTTY ? decoder.decode(bytes, { stream: true }).replaceAll(controls, escapeOf) : bytes;
+        const shown = stdout.isTTY ? unseenEscaped(decoder.decode(bytes, { stream: true })) : bytes;
         // A reader such as `head` that has left is not a fault: the rest goes nowhere.
         stdout.write(shown, (error) => (error && errorCode(error) !== 'EPIPE' ? reject(error) : resolve()));
       }),

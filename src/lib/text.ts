@@ -41,6 +41,7 @@ export function beginning(text: string, maxLength: number): string {
 /** Is the part of a pattern: a character that controls, hides or turns the reading direction. */
 export const unseen = String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]`;
 const unseenRun = new RegExp(`${unseen}+`, 'gu');
+const unseenInLines = new RegExp(String.raw`(?!\r?\n|\t)${unseen}`, 'gu');
 
 /**
  * Returns an untrusted text for use in one line: control, bidirectional and unseen characters
@@ -48,6 +49,19 @@ const unseenRun = new RegExp(`${unseen}+`, 'gu');
  */
 export function oneLine(text: string, maxLength: number): string {
   return beginning(text.replaceAll(unseenRun, ' '), maxLength).toWellFormed();
+}
+
+/**
+ * Returns lines with each unseen character as JSON escapes it, except tabs and the ends of lines: a
+ * terminal would obey it.
+ */
+export function unseenEscaped(lines: string): string {
+  return lines.replaceAll(unseenInLines, (found) =>
+    Array.from(
+      { length: found.length },
+      (_, unit) => `\\u${found.charCodeAt(unit).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
 }
 
 /** Returns true for a text of at most this length that {@link oneLine} leaves as it is. */
@@ -65,17 +79,17 @@ export function digestForm(clean: string, original: string, maxLength: number): 
   return ownText(`${clean.slice(0, maxLength - digest.length - 1).toWellFormed()}~${digest}`);
 }
 
-/** Quotes a word for a shell, if it needs that; of `NAME=VALUE` or `--NAME=VALUE` the value. */
-function shellWord(word: string): string {
+/**
+ * Quotes a word for a shell, if it needs that; of `NAME=VALUE` or `--NAME=VALUE` the value. Each
+ * word that people copy goes through here: appliances choose names, and must not add commands.
+ */
+export function shellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   const [name = ''] = /^[\w.-]+=/.exec(word) ?? [];
   return `${name}'${word.slice(name.length).replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/**
- * Returns a command of the command line for people to copy. Appliances choose the names in it, and
- * must not add commands of theirs.
- */
+/** Returns a command of the command line for people to copy. */
 export function adminCommand(...words: readonly string[]): string {
   return `zlb-exporter admin ${words.map(shellWord).join(' ')}`;
 }

@@ -2,6 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 
+it.each(['json', 'logfmt'])('a name of an appliance commands no terminal in %s', (format) => {
+  const farm = 'a\u009b2J\u202e\u200b';
+  const script = `
+    import { createLog } from ${JSON.stringify(resolve('src/app/log.ts'))};
+    createLog({ level: 'info', format: ${JSON.stringify(format)} }).logger.info(${JSON.stringify({ farm })});`;
+
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+
+  expect(stderr).toContain(String.raw`"a\u009b2J\u202e\u200b"`);
+  expect(stderr).not.toMatch(/[\u009b\u202e\u200b]/);
+});
+
 it('a secret that is logged by mistake is not written, also inside of something else', () => {
   const secrets = { password: 'canary-1', api_key: 'canary-2', key: 'canary-3' };
   const script = `
