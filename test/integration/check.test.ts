@@ -13,7 +13,7 @@ import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { createCertificate } from '../../simulator/certificate.ts';
-import { httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
+import { httpBackend, httpFarm, l4Farm, service } from '../../simulator/world-parts.ts';
 import {
   type SimulatedAppliance,
   type SimulatedApplianceOptions,
@@ -241,6 +241,19 @@ describe('the report of check', () => {
     expect(findings(out)).not.toMatch(/secure-shop is critical|less often/);
     expect(out).toMatch(/ Probed .*; accepted, and no answer from the proxy: secure-shop 192/);
     expect(out).toMatch(/ Reached .*, [1-9]\d\dms each$/m);
+  });
+
+  it('quotes the name of a farm in a command to copy, which the appliance has chosen', async () => {
+    const world = recordedWorld();
+    const name = 'a; reboot #';
+    world.farms.set(name, l4Farm({ name, vip: '192.0.2.9', vport: '80' }));
+    const { entry } = await givenAppliance(world);
+    const vip = { connect_to: { '192.0.2.9': '127.0.0.1:1' }, networks: ['192.0.2.0/24', '127.0.0.1'], udp_farms: [] };
+    const admin = { tokens: [{ name: 'alice', sha256: 'ab'.repeat(32), role: 'admin' }] };
+
+    const { out } = await check([{ ...entry, vip, collectors: { vip: { enabled: true } } }], { admin });
+
+    expect(findings(out)).toContain(" zlb-exporter admin lb-1 restart-farm farm='a; reboot #' --reason=TEXT\n");
   });
 
   it('names the daemon of L4 farms that refuse, and the stop and start of each of them', async () => {

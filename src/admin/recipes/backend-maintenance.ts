@@ -4,7 +4,7 @@ import { onPurpose } from '../../appliance/harmless.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { formatEndpoint } from '../../lib/address.ts';
-import { adminCommand } from '../../lib/text.ts';
+import { adminCommand, shellWord } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { type BackendRow, findFarm, placeOf, readBackends, refuseSilent, statusWords } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
@@ -41,7 +41,7 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' |
   if (more.length > 0)
     throw refusal(
       `${wanted} means ${found.length} backends of ${name}`,
-      `Say which: ${found.map((other) => `service=${other.service ?? ''} backend=${other.id ?? ''}`).join(', or ')}.`,
+      `Say which: ${found.map(({ service: of, id }) => `${shellWord(`service=${of ?? ''}`)} ${shellWord(`backend=${id ?? ''}`)}`).join(', or ')}.`,
     );
   return toBackend(farm, row, rows);
 }

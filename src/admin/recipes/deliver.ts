@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { namesOf } from '../../lib/pem.ts';
-import { globMatcher } from '../../lib/text.ts';
+import { globMatcher, shellWord } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import { lifeOf } from '../../lib/chain.ts';
 import { refusal } from '../policy/admin-error.ts';
@@ -95,8 +95,8 @@ function keptTarget({ farm, file, keyType, names, lost }: KeptCertificate, given
   }
   const isCovered = lost.length === 0;
   const detail = isCovered
-    ? `${file} is for ${names.join(', ')} alone, and may have a renewal of its own. To replace it: --replaces=${file}`
-    : `the certificate does not cover ${lost.join(', ')}, which ${file} of ${farm} covers. Renew it with all names. To deliver it nevertheless: --replaces=${file} --force --reason=TEXT`;
+    ? `${file} is for ${names.join(', ')} alone, and may have a renewal of its own. To replace it: ${shellWord(`--replaces=${file}`)}`
+    : `the certificate does not cover ${lost.join(', ')}, which ${file} of ${farm} covers. Renew it with all names. To deliver it nevertheless: ${shellWord(`--replaces=${file}`)} --force --reason=TEXT`;
   return { farm, result: 'other names', detail, ...(isCovered && { covers: names }), replaces: file };
 }
 

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { type Farm, farmOf } from '../../appliance/farm.ts';
 import { unlessL4 } from '../../appliance/harmless.ts';
-import { remembered } from '../../lib/text.ts';
+import { remembered, shellWord } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, refuseOther, verifyShown } from './certificate-steps.ts';
 import { readEdition, readStored } from './calls.ts';
@@ -79,7 +79,7 @@ export async function planReplacement(
   if (wanted === undefined && others.length > 1)
     throw refusal(
       `${farmname} has ${others.length} certificates`,
-      `Say which one goes: old=${others.join(', or old=')}.`,
+      `Say which one goes: ${others.map((file) => shellWord(`old=${file}`)).join(', or ')}.`,
     );
   const store = await storeFor(context, newCertificate);
   const listed = store.stored.find(({ file }) => file === old);

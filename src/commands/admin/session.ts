@@ -1,6 +1,6 @@
 import { createOperations, type Operations } from '../../admin/policy/operation.ts';
 import { parseJson } from '../../lib/check.ts';
-import { oneLine } from '../../lib/text.ts';
+import { oneLine, shellWord } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import type { FlagName, Flags } from '../commands.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
@@ -113,7 +113,7 @@ export async function isAgreed(
       flags.body === '-'
         ? 'standard input is the body, so your agreement cannot be asked for'
         : 'no terminal is there to ask for your agreement';
-    const missing = [...(name === undefined ? [] : [`--confirm=${name}`]), '--yes'].join(' ');
+    const missing = [...(name === undefined ? [] : [shellWord(`--confirm=${name}`)]), '--yes'].join(' ');
     warn(`Nothing was done: ${because}; repeat it with ${missing}.`);
     return false;
   }

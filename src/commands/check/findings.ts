@@ -5,6 +5,7 @@ import { type FailureReason, isOldTls, isWeakCertificate } from '../../appliance
 import { knownBasePaths } from '../../appliance/route.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { l4Remedy } from '../../state/farm-problems.ts';
+import { adminCommand } from '../../lib/text.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { objectivesOf } from '../../config/settings.ts';
 import { packageFolder } from '../../app/build-info.ts';
@@ -154,7 +155,7 @@ function* probeFindings({ appliance, settings, farmProbes = [] }: ApplianceCheck
       `From here, ${named(cut)} ${cut.length === 1 ? 'refuses' : 'refuse'} connections, and the appliance does not call ${cut.length === 1 ? 'it' : 'them'} down.`,
       l4Remedy,
       ...(settings.admin
-        ? cut.map(({ farm }) => exact(`zlb-exporter admin ${appliance.name} restart-farm farm=${farm} --reason=TEXT`))
+        ? cut.map(({ farm }) => exact(adminCommand(appliance.name, 'restart-farm', `farm=${farm}`, '--reason=TEXT')))
         : []),
       'If nothing listens at that port on purpose, or it is one for UDP, name it in vip.udp_farms.',
     );
@@ -280,7 +281,7 @@ export function forbiddenIn({ probe }: Pick<ApplianceCheck, 'probe'>): readonly 
 
 /** Says what a deactivated appliance needs, and what not to do before. */
 function licenceFinding({ appliance, settings }: ApplianceCheck): Finding {
-  const throughGateway = exact(`zlb-exporter admin ${appliance.name} install-activation file=PATH --reason=TEXT`);
+  const throughGateway = exact(adminCommand(appliance.name, 'install-activation', 'file=PATH', '--reason=TEXT'));
   return finding(
     'It is deactivated: until a valid activation certificate is installed it answers 402 to nearly everything.',
     `Install one in its web interface${settings.admin ? ', or through the gateway:' : '.'}`,

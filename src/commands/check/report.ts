@@ -17,6 +17,9 @@ export interface CheckReport {
   refuse?(error: ConfigError): Promise<void>;
 }
 
+/** Names of appliances are in it: each must stay in its line, and command no terminal. */
+const maxLine = 10_000;
+
 /** Creates the report for people; a quiet one has only what is wrong. */
 export function createTextReport({ say, warn, shell }: CommandContext, quiet: boolean): CheckReport {
   return {
@@ -29,9 +32,9 @@ export function createTextReport({ say, warn, shell }: CommandContext, quiet: bo
       if (quiet && ok && findings.length === 0) return;
       const result = ok ? shell.paint('green', 'ok    ') : shell.paint('red', 'FAILED');
       const width = Math.max(...checked.settings.appliances.map(({ name }) => name.length));
-      say(`${checked.appliance.name.padEnd(width)}  ${result}  ${summaryLine(checked)}`);
-      if (!quiet) rowLines(checked, findings).forEach(say);
-      findingLines(findings).forEach(say);
+      say(`${checked.appliance.name.padEnd(width)}  ${result}  ${oneLine(summaryLine(checked), maxLine)}`);
+      const lines = [...(quiet ? [] : rowLines(checked, findings)), ...findingLines(findings)];
+      for (const line of lines) say(oneLine(line, maxLine));
     },
     async end(code, result) {
       if (result?.isWrong) warn(result.text);

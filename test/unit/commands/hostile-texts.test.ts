@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { check } from '../../../src/commands/check/check.ts';
 import { fingerprint } from '../../../src/commands/fingerprint.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { httpFarm, service } from '../../../simulator/world-parts.ts';
 import { startSimulatedAppliance } from '../../../simulator/server.ts';
 import { makeMaterial, startTlsServer } from '../../support/tls-server.ts';
 import { givenContext } from './given-command.ts';
@@ -25,6 +26,8 @@ describe('what commands the terminal', () => {
 
   it('is taken out of what an appliance says about itself', async () => {
     const world = Object.assign(recordedWorld(), { applianceVersion: hostile, productVersion: hostile });
+    const farm = `${hostile}\nDiagnosis healthy`;
+    world.farms.set(farm, httpFarm({ name: farm, vip: '192.0.2.9', vport: 80, services: [service('web')] }));
     const appliance = await startSimulatedAppliance({ world, apiKey: 'canarykey' });
     onTestFinished(() => appliance.close());
     const { context, said } = givenContext({
@@ -37,7 +40,7 @@ describe('what commands the terminal', () => {
 
     await check(context);
 
-    expect(said.join('\n')).toContain('all is well');
+    expect(said.join('\n')).toContain('all is well Diagnosis healthy is critical');
     expect(said.join('')).not.toMatch(/\p{Cc}/u);
   });
 });
