@@ -168,16 +168,16 @@ const harmless = /^[\x20-\x2b\x2d-\x7d]{0,128}$/;
 const endsInDigest = /~[0-9a-f]{12}$/;
 
 /**
- * Returns a label value that cannot break an exposition: well-formed, without control characters,
- * at most 128 characters. A value that had to be changed ends in a digest of the original, as does
- * one that only looks like that: two names stay two series. `names` are all label names of the
- * family.
+ * Returns a label value that cannot break an exposition or turn the text of an alert: well-formed,
+ * without control and bidirectional characters, at most 128 characters. A value that had to be
+ * changed ends in a digest of the original, as does one that only looks like that: two names stay
+ * two series. `names` are all label names of the family.
  */
 export function labelValue(text: string, names: readonly string[]): string {
   if (harmless.test(text)) return text;
   // Replaced and not left out: a key of which a reply interrupts the text must not become whole
   // here.
-  const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
+  const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
   const isKept = clean === text && clean.length <= maxLength && !endsInDigest.test(text) && !isAmbiguous(text, names);
   return isKept ? clean : digestForm(clean, text, maxLength);
 }
