@@ -92,7 +92,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   self.configurationLoaded(now());
   warnOfOpenKeys(log, parts.openKeys);
   const httpLog = log.child({ part: 'http' });
-  const access = createWebAccess({ policy: web, log: httpLog });
+  const access = createWebAccess({ policy: web, log: httpLog, onRefused: self.webRefused });
   const gateway = createGateway(parts, { fleet, history, ...connecting, self });
   const reloading = createReload(parts, { current, fleet, gateway, requests, history, twins, access, self });
   const app = createMetricsApp({

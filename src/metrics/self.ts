@@ -21,7 +21,7 @@ export interface SelfMetricsOptions {
 
 const buildLabels = ['version', 'revision', 'node_version'] as const;
 /** Labels of the exporter's own metrics, and of prom-client's about the process. */
-export const selfLabels = [...buildLabels, 'kind', 'major', 'minor', 'patch', 'space'] as const;
+export const selfLabels = [...buildLabels, 'reason', 'kind', 'major', 'minor', 'patch', 'space'] as const;
 
 export type SelfMetrics = ReturnType<typeof createSelfMetrics>;
 
@@ -63,6 +63,13 @@ export function createSelfMetrics(
     },
   });
   registry.registerMetric(droppedLines);
+  const refused = new Counter({
+    name: 'zlb_exporter_web_refused_total',
+    help: 'Connections to the metrics listener that were refused, by reason; tls: certificate of the client, or handshake (this exporter).',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  refused.inc({ reason: 'tls' }, 0);
 
   let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined, file };
 
@@ -81,6 +88,8 @@ export function createSelfMetrics(
       configuration = { ...configuration, isInForce: false };
       reloaded.set(0);
     },
+    /** Counts a client that the metrics listener refused in its handshake. */
+    webRefused: (): void => refused.inc({ reason: 'tls' }),
     /** Returns classic text, with the operator's changes at once. */
     text: async (): Promise<string> => (await processText()) + (await renderRegistry(registry)),
   };

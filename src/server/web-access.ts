@@ -33,6 +33,8 @@ export interface WebAccess {
 export interface WebAccessParts {
   readonly policy: WebPolicy;
   readonly log: Logger;
+  /** Called for each client whose certificate or handshake is refused. */
+  readonly onRefused?: () => void;
   /** Compares passwords; closed with the app. */
   readonly thread?: BcryptThread;
   /** The time that a client may take to send a request. */
@@ -79,7 +81,10 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   });
   guardHandshakes(app.server, {
     problemOf: (socket) => policy.tls && clientProblem(socket, policy.tls),
-    onRefused: (because, address) => throttledLog.rejected(because, address),
+    onRefused(because, address) {
+      parts.onRefused?.();
+      throttledLog.rejected(because, address);
+    },
   });
   app.addHook('onClose', () => thread.close());
   app.addHook('onRequest', (request, reply, done) => {

@@ -57,13 +57,17 @@ describe('a client that is refused', () => {
     ['is of tomorrow', { notBefore: new Date(Date.now() + day) }, 'CERT_NOT_YET_VALID'],
     ['is for servers alone', { usages: ['serverAuth'] }, 'INVALID_PURPOSE'],
   ] as const)('has a certificate that %s', async (_, flaw, reason) => {
-    const { ask, logged } = await givenWebAccess(policy('RequireAndVerifyClientCert'));
+    let refused = 0;
+    const { ask, logged } = await givenWebAccess(policy('RequireAndVerifyClientCert'), {
+      onRefused: () => (refused += 1),
+    });
     const from = 'notAfter' in flaw ? { notBefore: new Date(Date.now() - 2 * day) } : {};
     const flawed = authority.issueFlawed({ ...from, ...flaw });
 
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
       expect(await outcomeOf(ask({ tls: { ...flawed, minVersion: version, maxVersion: version } }))).toBe('cut off');
     expect(logged.join('')).toContain(`not valid under client_ca (${reason})`);
+    expect(refused).toBe(2);
   });
 
   it('gets no answer to an early request, and is logged once with the reason', async () => {
