@@ -4,6 +4,7 @@ import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
 import { maxReasonLength } from '../../src/admin/calls/recorder.ts';
 import { maxConnections as gatewayConnections } from '../../src/admin/http/admin-app.ts';
+import { failureLinesPerMinute } from '../../src/admin/http/admin-app.ts';
 import { maxSearches } from '../../src/admin/http/admin-routes.ts';
 import { failuresPerMinute } from '../../src/admin/http/authenticate.ts';
 import * as gateway from '../../src/admin/http/gateway-services.ts';
@@ -84,8 +85,14 @@ function changes(): string {
       'series of `zlb_admin_requests_total`',
       `${count(maxRequestSeries)}; further requests, and those that the role or the token refuses, are counted without \`endpoint\``,
     ],
-    ['searches of the audit', `1 at a time, and ${maxSearches - 1} wait. Above that, 503`],
-    ['wrong tokens of a network', `${failuresPerMinute} a minute`],
+    [
+      'searches of the audit',
+      `1 at a time, and ${maxSearches - 1} wait; ${maxSearches / 2} of one token in all. Above that, 503`,
+    ],
+    [
+      'wrong tokens of a network',
+      `${failuresPerMinute} a minute; the log has ${count(failureLinesPerMinute)} lines a minute about those of all networks`,
+    ],
     ['connections to the gateway', count(gatewayConnections)],
   ]);
 }

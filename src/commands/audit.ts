@@ -1,3 +1,4 @@
+import { openStates } from '../admin/changes/change.ts';
 import { exportedLines, type Verification, verifyJournal } from '../admin/journal/verify.ts';
 import { isRecord, toError, errorCode } from '../lib/check.ts';
 import { loadSettings } from '../app/load-settings.ts';
@@ -66,7 +67,10 @@ async function exportRecords(file: string, { shell }: CommandContext): Promise<n
 
 async function verify(file: string, { say, flags }: CommandContext): Promise<number> {
   const [seq, hash] = flags.last?.split(':') ?? [];
-  const verification = await verifyJournal(file, hash === undefined ? undefined : { seq: Number(seq), hash });
+  const verification = await verifyJournal(file, {
+    known: hash === undefined ? undefined : { seq: Number(seq), hash },
+    openStates,
+  });
   for (const line of describe(file, verification)) say(line);
   return verification.records > 0 && verification.faults.length === 0 ? 0 : 1;
 }

@@ -12,6 +12,7 @@ import type { Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
+import { Allowance } from '../../lib/allowance.ts';
 import { certificateProblem, guardHandshakes } from '../../lib/handshakes.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { ThrottledLog } from '../../lib/throttled-log.ts';
@@ -86,6 +87,12 @@ export interface AdminListener {
   retire(stopping: AbortSignal): Promise<void>;
 }
 
+/**
+ * Lines of the log about requests without a valid token, at once and as many a minute, of all
+ * networks together: a client may have thousands of them.
+ */
+export const failureLinesPerMinute = 300;
+
 /** Creates the listener for changes. Only the documentation and the pages need no token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<AdminListener> {
   const { principals, log, build } = parts;
@@ -103,8 +110,14 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   declareContext(app);
   refuseUnknownPaths(app);
   await app.register(rateLimit, { global: false });
+  const lines = new Allowance(failureLinesPerMinute);
+  let others = 0;
   const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
-    log.warn({ code, address: request.ip }, 'request without a valid token');
+    if (lines.left('') >= 1) {
+      lines.take('', 1);
+      log.warn({ code, address: request.ip, ...(others > 0 && { others }) }, 'request without a valid token');
+      others = 0;
+    } else others += 1;
     // The principal of an expired token is known, and is audited.
     Object.assign(contextOf(request), known);
   });

@@ -153,23 +153,24 @@ function registerParameters(app: FastifyInstance, { gateway, operations }: Admin
   });
 }
 
-/** Searches of the audit under way, of which one is made at a time. */
+/** Searches of the audit under way, of which one is made at a time; half of them of one token. */
 export const maxSearches = 8;
 
 function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): void {
   let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  const waiting: string[] = [];
 
   /** Searches one after another: what is written meanwhile waits for a part of one of them. */
-  async function search(query: Parameters<Journal['query']>[0]): ReturnType<Journal['query']> {
-    if (waiting >= maxSearches)
+  async function search(by: string, query: Parameters<Journal['query']>[0]): ReturnType<Journal['query']> {
+    const own = waiting.filter((each) => each === by).length;
+    if (waiting.length >= maxSearches || own >= maxSearches / 2)
       throw new AdminProblem('busy', {
-        detail: `${waiting} other searches of the audit are under way.`,
+        detail: `${waiting.length} other searches of the audit are under way, ${own} of them of this token.`,
         remedy: 'Try again in a moment.',
         headers: { 'retry-after': '2' },
       });
-    waiting += 1;
-    const found = last.then(() => journal.query(query)).finally(() => (waiting -= 1));
+    waiting.push(by);
+    const found = last.then(() => journal.query(query)).finally(() => waiting.splice(waiting.indexOf(by), 1));
     last = found.catch(() => undefined);
     return await found;
   }
@@ -192,7 +193,7 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
     }
     const { limit = defaultLines, ...filters } = request.query;
     refuseUnseen(principal, filters);
-    const records = await search({
+    const records = await search(principal.name, {
       limit: Number(limit),
       ...filters,
       signal,

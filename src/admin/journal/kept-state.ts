@@ -5,9 +5,10 @@ import type { AuditLine } from './record.ts';
 
 /**
  * Compares the changes and the freeze of a journal with its records: each state is in the
- * transaction of its record, so that a change of the tables alone is found.
+ * transaction of its record, so that a change of the tables alone is found. A change may only be
+ * gone that is in none of `openStates` any more.
  */
-export function createStateCheck(database: DatabaseSync) {
+export function createStateCheck(database: DatabaseSync, openStates: readonly string[]) {
   const changes = new Map(
     database
       .prepare('SELECT id, change FROM changes')
@@ -16,14 +17,19 @@ export function createStateCheck(database: DatabaseSync) {
   );
   const freeze = database.prepare('SELECT freeze FROM freeze').get();
   const recorded = new Map<string, string>();
+  /** Changes that are not over by their records, and not kept. */
+  const gone = new Map<string, string>();
   let frozenBy: string | undefined;
   return {
     /** Takes the next record. */
     add({ event, request, principal, state, requested_by: requestedBy, appliance }: AuditLine): void {
       if (event === 'freeze') frozenBy = principal;
       if (event === 'unfreeze') frozenBy = undefined;
-      if (event === 'change' && changes.has(request))
-        recorded.set(request, stateText({ state, requested_by: requestedBy, appliance }));
+      if (event !== 'change') return;
+      const text = stateText({ state, requested_by: requestedBy, appliance });
+      if (changes.has(request)) recorded.set(request, text);
+      else if (openStates.includes(state ?? '')) gone.set(request, text);
+      else gone.delete(request);
     },
     /** Returns what differs after the last record, each as the rest of a sentence. */
     get faults(): readonly string[] {
@@ -34,8 +40,11 @@ export function createStateCheck(database: DatabaseSync) {
           : `keeps another change ${textOf(id)} than its records: ${kept} instead of ${expected}`;
       });
       const kept = freeze && keptFreeze(String(freeze.freeze));
+      const ofGone = [...gone].map(
+        ([id, text]) => `does not keep change ${textOf(id)}, which is ${text} by its records`,
+      );
       const ofFreeze = `keeps another freeze than its records: ${kept ?? 'none'} instead of ${frozenBy ?? 'none'}`;
-      return kept === frozenBy ? ofChanges : [...ofChanges, ofFreeze];
+      return [...ofChanges, ...ofGone, ...(kept === frozenBy ? [] : [ofFreeze])];
     },
   };
 }

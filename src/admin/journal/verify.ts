@@ -16,16 +16,23 @@ export interface Verification {
   readonly unfinished: readonly string[];
 }
 
+interface VerifyOptions {
+  /** A position that the log of the exporter has. */
+  readonly known?: AuditPosition | undefined;
+  /** The states in which a change must be kept. */
+  readonly openStates?: readonly string[];
+}
+
 /**
- * Reads all records of a journal, also while an exporter writes it, and writes nothing. `known` is a
- * position that the log of the exporter has. Rejects if the file cannot be read.
+ * Reads all records of a journal, also while an exporter writes it, and writes nothing. Rejects if
+ * the file cannot be read.
  */
-export async function verifyJournal(file: string, known?: AuditPosition): Promise<Verification> {
+export async function verifyJournal(file: string, options: VerifyOptions = {}): Promise<Verification> {
   const database = await openForReading(file);
   try {
     // One moment of it, although others are written meanwhile.
     database.exec('BEGIN');
-    return verify(database, known);
+    return verify(database, options);
   } catch (error) {
     if (!isDamage(error)) throw error;
     const faults = [`is damaged: ${toError(error).message}`];
@@ -35,10 +42,10 @@ export async function verifyJournal(file: string, known?: AuditPosition): Promis
   }
 }
 
-function verify(database: DatabaseSync, known: AuditPosition | undefined): Verification {
+function verify(database: DatabaseSync, { known, openStates = [] }: VerifyOptions): Verification {
   const faults = [...damage(database), ...schemaDifferences(database)];
   const unfinished = new Set<string>();
-  const state = createStateCheck(database);
+  const state = createStateCheck(database, openStates);
   let before = genesis;
   let records = 0;
   let first: AuditLine | undefined;

@@ -1,5 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { get, type IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { failureLinesPerMinute } from '../../../src/admin/http/admin-app.ts';
 import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { adminKey, givenGateway } from '../../support/given-gateway.ts';
@@ -196,6 +197,24 @@ it('hop-by-hop headers end at the gateway, also those that Connection names', as
 });
 
 describe('hundreds of wrong tokens', () => {
+  it('from many networks fill no disk with lines of the log', async () => {
+    const { url, logged } = await givenGateway({ 'lb-1': busyWorld() });
+    const failure = (localAddress: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get(`${url}/whoami`, { localAddress, agent: false }, (answer) => {
+          answer.resume().once('end', () => resolve(answer.statusCode));
+        }).once('error', reject);
+      });
+
+    for (let network = 1; network <= failureLinesPerMinute / 30 + 1; network += 1)
+      for (let attempt = 0; attempt < 30; attempt += 1) expect(await failure(`127.0.0.${network}`)).toBe(401);
+
+    const lines = logged.filter((line) => line.includes('without a valid token'));
+    // Time goes on meanwhile.
+    expect(lines.length).toBeGreaterThanOrEqual(failureLinesPerMinute);
+    expect(lines.length).toBeLessThan(failureLinesPerMinute + 30);
+  });
+
   it('are limited after the first few, while a right one is always answered', async () => {
     const { call, metrics, logged, audit } = await givenGateway({ 'lb-1': busyWorld() });
     const statuses: number[] = [];

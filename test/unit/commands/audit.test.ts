@@ -149,6 +149,11 @@ describe('audit verify', () => {
       'change ch-1 than its records: pending by bob on lb-one instead of pending by ann on lb-one',
     ],
     ['a change was added', "INSERT INTO changes SELECT 'ch-2', change FROM changes", 'on lb-one instead of none'],
+    [
+      'a change was deleted',
+      'DELETE FROM changes',
+      'not keep change ch-1, which is pending by ann on lb-one by its records',
+    ],
     ['a change has terminal controls', "UPDATE changes SET id = char(27) || '[2J'", 'change  [2J than its records'],
     ['a change is not JSON', "UPDATE changes SET change = '{'", 'one that cannot be read instead of pending'],
   ])('finds what was changed beside the records: %s', async (_, statement, fault) => {

@@ -17,7 +17,8 @@ function givenRoutes() {
   const app = fastify();
   declareContext(app);
   app.addHook('onRequest', async (request, reply) => {
-    const caller = { principal: givenPrincipal(), token: new Secret('a token of the test') };
+    const principal = givenPrincipal({ name: String(request.headers['x-test-name'] ?? 'ann') });
+    const caller = { principal, token: new Secret('a token of the test') };
     Object.assign(startContext(request, reply), caller);
   });
   app.setErrorHandler((error, _request, reply) =>
@@ -26,15 +27,16 @@ function givenRoutes() {
   const parts: Partial<AdminRoutesParts> = { journal: { query } };
   registerAdminRoutes(app, parts as AdminRoutesParts);
   onTestFinished(() => app.close());
-  const readAudit = () => app.inject({ url: '/audit' }).then(({ statusCode }) => statusCode);
+  const readAudit = (name: string) =>
+    app.inject({ url: '/audit', headers: { 'x-test-name': name } }).then(({ statusCode }) => statusCode);
   return { searches, readAudit };
 }
 
 it('the audit is searched once at a time, a few searches wait, and more are refused', async () => {
   const { searches, readAudit } = givenRoutes();
 
-  const waiting = Array.from({ length: maxSearches }, readAudit);
-  const refused = await readAudit();
+  const waiting = Array.from({ length: maxSearches }, (_, index) => readAudit(index % 2 === 0 ? 'ann' : 'bob'));
+  const refused = await readAudit('eve');
   const atOnce = searches.length;
   searches[0]!.reject(new Error('a damaged journal'));
   const failed = await waiting[0];
@@ -47,4 +49,19 @@ it('the audit is searched once at a time, a few searches wait, and more are refu
   expect(refused).toBe(503);
   expect(failed).toBe(500);
   expect(await Promise.all(waiting.slice(1))).toEqual(waiting.slice(1).map(() => 200));
+});
+
+it('one token leaves half of the searches of the audit to others', async () => {
+  const { searches, readAudit } = givenRoutes();
+
+  const own = Array.from({ length: maxSearches / 2 }, () => readAudit('ann'));
+  const refused = await readAudit('ann');
+  const other = readAudit('bob');
+  for (const [index, each] of [...own, other].entries()) {
+    searches[index]!.resolve([]);
+    await each;
+  }
+
+  expect(refused).toBe(503);
+  expect(await other).toBe(200);
 });
