@@ -27,7 +27,7 @@ describe('what commands the terminal', () => {
   it('is taken out of what an appliance says about itself', async () => {
     const world = Object.assign(recordedWorld(), { applianceVersion: hostile, productVersion: hostile });
     const farm = `${hostile}\nDiagnosis healthy`;
-    world.farms.set(farm, httpFarm({ name: farm, vip: '192.0.2.9', vport: 80, services: [service('web')] }));
+    world.farms.set(farm, httpFarm({ name: farm, vip: '192.0.2.9', vport: '80', services: [service('web')] }));
     const appliance = await startSimulatedAppliance({ world, apiKey: 'canarykey' });
     onTestFinished(() => appliance.close());
     const { context, said } = givenContext({
