@@ -31,14 +31,10 @@ export interface Demonstration {
   close(): Promise<void>;
 }
 
-/**
- * Starts seven appliances: of RELIANOID a healthy pair, a busy one, one with expiring certificates,
- * one deactivated; and one of each other product.
- */
-export async function startDemonstration(options: DemonstrationOptions): Promise<Demonstration> {
-  const { apiKey, latency, tls, portOf = () => 0 } = options;
+/** Returns the appliances of the demonstration before they start. */
+export function demonstrationScenes() {
   const [first, second] = healthyPair();
-  const scenes = [
+  return [
     { name: 'lb-paris-1', about: 'Enterprise, master of a healthy cluster', world: first },
     { name: 'lb-paris-2', about: 'Enterprise, its backup', world: second },
     { name: 'lb-madrid', about: 'Enterprise, busy: farms in every state, a flapping backend', world: busyWorld() },
@@ -47,12 +43,20 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
     { name: 'lb-porto', about: 'SKUDONET Community 7.1', world: skudonetWorld() },
     { name: 'lb-sevilla', about: 'ZEVENET Community 5.13, with zproxy', world: zevenetWorld() },
   ];
+}
+
+/**
+ * Starts seven appliances: of RELIANOID a healthy pair, a busy one, one with expiring certificates,
+ * one deactivated; and one of each other product.
+ */
+export async function startDemonstration(options: DemonstrationOptions): Promise<Demonstration> {
+  const { apiKey, latency, tls, portOf = () => 0 } = options;
   // macOS has 127.0.0.1 alone: there, the others cannot send, and farms share it.
   const logsFromOf = (name: string, index: number) => (name === 'lb-madrid' ? '127.0.0.1' : `127.0.1.${index + 1}`);
   // The port of a farm that is stopped must be free when it starts: nobody else listens there.
   const ownNetwork = `127.${randomInt(2, 255)}.${randomInt(255)}`;
   const appliances = await Promise.all(
-    scenes.map(async ({ name, about, world }, index) => {
+    demonstrationScenes().map(async ({ name, about, world }, index) => {
       const logsFrom = logsFromOf(name, index);
       world.moving = true;
       for (const farm of world.farms.values()) if (farm.profile === 'http') farm.settings.logs = 'true';

@@ -88,7 +88,9 @@ async function switchFault(appliances: readonly DemonstrationAppliance[], words:
     return;
   }
   if (farm?.profile !== 'http')
-    throw new UnknownFaultError(`${name} has no HTTP farm '${farmName}'; it has ${httpFarms(appliance).join(', ')}`);
+    throw new UnknownFaultError(
+      `${name} has no HTTP farm '${farmName}'; it has ${httpFarms(appliance.world).join(', ')}`,
+    );
   known.ofFarm?.(farm, isOn);
   await appliance.farms?.follow();
 }
@@ -98,7 +100,14 @@ export async function beginFaults(appliances: readonly DemonstrationAppliance[],
   for (const words of list.split(',').filter(Boolean)) await switchFault(appliances, words.trim(), true);
 }
 
-function httpFarms({ world }: DemonstrationAppliance['appliance']): readonly string[] {
+/** Returns every fault that an appliance can have, as it is typed. */
+export function faultWords(name: string, world: World): readonly string[] {
+  return Object.entries(namedFaults).flatMap(([fault, { ofFarm }]) =>
+    (ofFarm ? httpFarms(world) : ['']).map((farm) => [name, fault, farm].filter(Boolean).join('/')),
+  );
+}
+
+function httpFarms(world: World): readonly string[] {
   return [...world.farms.values()].filter(({ profile }) => profile === 'http').map(({ name }) => name);
 }
 

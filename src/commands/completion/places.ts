@@ -1,6 +1,8 @@
 // Says what may be typed where, for the completion of all shells. Everything comes from the tables
 // that the commands themselves use. The files beside this one write it for one shell each.
 
+import { demonstrationScenes } from '../../../simulator/demo.ts';
+import { faultWords } from '../../../simulator/fault-switch.ts';
 import { changeStates } from '../../admin/changes/change.ts';
 import { auditEvents } from '../../admin/journal/record.ts';
 import { recipes } from '../../admin/recipes/recipes.ts';
@@ -61,15 +63,16 @@ export function valuedFlags(): readonly ValuedFlag[] {
   });
 }
 
-/** Values that the gateway knows and checks. */
-const gatewayValues: Readonly<Record<string, readonly string[]>> = {
+/** Values that the gateway or the simulator knows and checks. */
+const otherValues: Readonly<Record<string, readonly string[]>> = {
+  fault: demonstrationScenes().flatMap(({ name, world }) => faultWords(name, world)),
   state: [...changeStates, 'open', 'all'],
   event: auditEvents,
   operation: Object.keys(endpoints),
 };
 
 export function valuesOf(name: string, { values }: Flag): Offer {
-  return values ?? gatewayValues[name] ?? [];
+  return values ?? otherValues[name] ?? [];
 }
 
 /** Returns the flags of a command, '' being the exporter, as they are typed: `--json`, `--name=`. */

@@ -57,6 +57,8 @@ describe('the completion', () => {
     expect(offered('--log.level', '=')).toEqual(['debug', 'info', 'warn', 'error']);
     expect(offered('--log.format', 'l')).toEqual(['logfmt']);
     expect(offered('admin', 'audit', '--event', '=', 'den')).toEqual(['denied']);
+    expect(offered('simulate', '--fault', '=', 'lb-madrid/ref')).toEqual(['lb-madrid/refused']);
+    expect(offered('simulate', '--fault', '=', 'lb-madrid/hung-proxy/sho')).toEqual(['lb-madrid/hung-proxy/shop']);
     expect(offered('--config.file', '=', 'package.j')).toEqual(['package.json']);
     expect(offered('audit', 'verify', 'package.j')).toEqual(['package.json']);
     expect(offered('init', '--name', '=', '')).toEqual([]);
