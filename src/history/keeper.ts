@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { toError } from '../lib/check.ts';
+import { isRecord, toError } from '../lib/check.ts';
 import { makeFolder, openRegularFile } from '../lib/disk.ts';
 import { inMemory } from './database.ts';
 import type { EventQuery, NewEvent } from './event.ts';
@@ -26,6 +26,15 @@ export interface Answer {
   readonly failure?: string;
 }
 
+/** SQLITE_CORRUPT and SQLITE_NOTADB of sqlite3.h; the low byte is the kind of error. */
+const damages: readonly number[] = [11, 26];
+
+/** Returns what to do about a file of which more than a row is damaged, for the end of a sentence. */
+function remedyFor(thrown: unknown): string {
+  const isDamage = isRecord(thrown) && damages.includes(Number(thrown.errcode) % 256);
+  return isDamage ? '; move it away with its -wal, and restart the exporter to begin another one' : '';
+}
+
 /** Answers questions to the history, and opens its file at the first one. */
 export class HistoryKeeper {
   readonly #file: string | undefined;
@@ -46,7 +55,7 @@ export class HistoryKeeper {
     } catch (thrown) {
       const { message } = toError(thrown);
       const isNamed = this.#file === undefined || message.includes(this.#file);
-      return { failure: isNamed ? message : `${this.#file}: ${message}` };
+      return { failure: `${isNamed ? message : `${this.#file}: ${message}`}${remedyFor(thrown)}` };
     }
   }
 
