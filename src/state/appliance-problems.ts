@@ -41,7 +41,29 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
     ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),
   ];
-  return own.flatMap((problem) => (problem ? { appliance, ...withLevel(problem) } : [])).toSorted(compareProblems);
+  const date = lastReadDate(status, nowMs);
+  return own
+    .flatMap((problem) => (problem ? { appliance, ...withLevel(date(problem)) } : []))
+    .toSorted(compareProblems);
+}
+
+/** What an appliance says of its objects; probes of farms go on while it gives no answer. */
+const ownWord: readonly OwnProblem['alert'][] = [
+  'ZlbFarmDown',
+  'ZlbFarmNoBackends',
+  'ZlbFarmNeedsRestart',
+  'ZlbBackendDown',
+  'ZlbInterfaceDown',
+];
+
+/** Returns what adds the age of the word of an appliance that gives no answer. */
+function lastReadDate(status: ApplianceStatus, nowMs: number): (problem: OwnProblem) => OwnProblem {
+  const lastMs = isAnswering(status) ? undefined : lastReadMs(status);
+  if (lastMs === undefined) return (problem) => problem;
+  return (problem) =>
+    ownWord.includes(problem.alert)
+      ? { ...problem, meaning: `${problem.meaning} Last read ${ago(lastMs, nowMs)}.` }
+      : problem;
 }
 
 /** Returns one doubt for all farms whose backends the first run has not reached yet. */

@@ -2,7 +2,7 @@ import { listed } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
 import { isUnanswered, type ServedName } from '../collectors/vip.ts';
 import { chainEndOf, type ServedCertificate } from '../collectors/vip-probe.ts';
-import { alertThresholds, expiryWindow } from './alert-thresholds.ts';
+import { expiryWindow } from './alert-thresholds.ts';
 import { type BackendStatus, type FarmStatus, type ProbeStatus, isHung } from './status.ts';
 import type { OwnProblem } from './problem.ts';
 
@@ -235,7 +235,8 @@ function serviceProblem(farm: FarmStatus, service: string, backends: readonly Ba
       down.length === 1
         ? `${up} of ${wanted} backends ${up === 1 ? 'is up and carries' : 'are up and carry'} its load.`
         : `${listed(down.map(({ backend }) => backend))}; ${up} ${up === 1 ? 'carries' : 'carry'} their load.`,
-    alert: up / wanted < alertThresholds.farmBackendsUpRatio ? 'ZlbFarmDegraded' : 'ZlbBackendDown',
+    // Also where ZlbFarmDegraded fires: what helps is in the runbook of its backends.
+    alert: 'ZlbBackendDown',
   };
 }
 

@@ -37,7 +37,6 @@ export const alertSeverities = {
   ZlbCertificateInvalid: 'warning',
   ZlbCollectorStale: 'warning',
   ZlbExporterFault: 'warning',
-  ZlbFarmDegraded: 'warning',
   ZlbFarmNeedsRestart: 'warning',
   ZlbFarmStatusUnknown: 'warning',
   ZlbInterfaceDown: 'warning',

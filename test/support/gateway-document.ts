@@ -6,7 +6,7 @@ import { registerChangeRoutes, type ChangeRoutesParts } from '../../src/admin/ht
 /** The documentation of the gateway's listener, with routes that nobody calls. */
 export async function createDocsApp(version: string): Promise<FastifyInstance> {
   const app = fastify();
-  await registerDocs(app, { version });
+  registerDocs(app, { version });
   registerAdminRoutes(app, {} as AdminRoutesParts);
   registerChangeRoutes(app, {} as ChangeRoutesParts);
   await app.ready();

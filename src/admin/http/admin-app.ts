@@ -123,7 +123,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   });
   // Before the first plug-in with routes, which takes over what is set.
   setErrorHandler(app, parts);
-  await registerDocs(app, build);
+  registerDocs(app, build);
 
   app.addHook('onRequest', async (request, reply) => {
     const context = startContext(request, reply);

@@ -19,9 +19,6 @@ import {
   stateBy,
 } from './check-result.ts';
 
-/** Alerts on some backends, which `-w` and `-c` replace. */
-const ofSomeBackends = ['ZlbBackendDown', 'ZlbFarmDegraded'];
-
 /**
  * Whether farms serve their clients, as the exporter judges; `-w` and `-c` are for the percentage
  * of backends that are up.
@@ -35,7 +32,7 @@ export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits):
   const byFarm = Map.groupBy(problemsAbout(seen, 'farm'), ({ labels }) => labels?.['farm']);
   const findings = farms.flatMap((farm): readonly CheckedObject[] => {
     const problems = byFarm.get(farm.name) ?? [];
-    const kept = byLimits ? problems.filter(({ alert }) => !ofSomeBackends.includes(alert)) : problems;
+    const kept = byLimits ? problems.filter(({ alert }) => alert !== 'ZlbBackendDown') : problems;
     const isDown = kept.some(({ level }) => level === 'critical');
     const found = [...kept.map(findingOf), ...(byLimits && !isDown ? shareFindings(farm, limits) : [])];
     // In the first run the farms are read one after the other.

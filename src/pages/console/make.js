@@ -15,7 +15,8 @@ export function plain(value) {
 
 /**
  * Makes an element; attributes and children that are undefined, null, false or empty are left out.
- * @param {string} name
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name
  * @param {import('../console-types.js').Attributes} attributes
  * @param {import('../console-types.js').Child[]} children
  */

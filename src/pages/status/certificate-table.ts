@@ -35,14 +35,25 @@ function endOf({ certificate: { isUnreadable, notAfterSeconds = 0 } }: Certifica
 const { expirySoonSeconds, expirySoonRatio, expiryImminentSeconds, expiryImminentRatio } = alertThresholds;
 const days = (seconds: number): number => seconds / 86_400;
 const percent = (ratio: number): string => `${ratio * 100} %`;
-const barNote = `A bar is the part of its life that a certificate has left. Amber: under ${days(expirySoonSeconds)} days and ${percent(expirySoonRatio)}. Red: under ${days(expiryImminentSeconds)} days and ${percent(expiryImminentRatio)}, or at its end. If no farm is known to use it, it is amber instead of red, and before that grey (use not known) or green.`;
+const meanings = [
+  [
+    'critical',
+    'Red',
+    `a farm uses it, and it has ended or has under ${days(expiryImminentSeconds)} days and ${percent(expiryImminentRatio)} of its life left`,
+  ],
+  ['warning', 'Amber', `under ${days(expirySoonSeconds)} days and ${percent(expirySoonRatio)} are left`],
+  ['unknown', 'Grey', 'the same, and it is not known whether a farm uses it'],
+  ['well', 'Green', 'more is left'],
+] as const;
 
 /** A bar without a known life is full from here on. */
 const barSeconds = 90 * 86_400;
 
 export function certificateTable(certificates: readonly CertificateOnPage[], nowMs: number): Markup {
   return html`${table('certificates', ['Certificate', 'Days left'], certificates, (each) => row(each, nowMs))}
-<p class="note">${barNote}</p>`;
+<p class="note">A bar is what is left of the life of a certificate:</p>
+<ul class="note legend">${meanings.map(([level, colour, words]) => html`<li>${bar(1, level)}<b>${colour}:</b> ${words}</li>`)}</ul>
+<p class="note">Pale: no farm uses it. It is green up to its last ${days(expiryImminentSeconds)} days, then amber.</p>`;
 }
 
 function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {

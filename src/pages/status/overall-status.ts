@@ -76,21 +76,27 @@ function describeShard({ index, count, otherShards: { size } }: ShardInfo): stri
 function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
   if (appliances.length === 0) return shard ? 'No appliance falls to this shard.' : 'No appliance is configured here.';
   const answering = appliances.filter(({ status }) => isAnswering(status));
-  const [only] = appliances;
-  if (only && appliances.length === 1 && answering.length === 0) return silentBasis(only);
-  const answers =
-    appliances.length === 1
-      ? 'The appliance answers'
-      : `${answering.length.toLocaleString('en')} of ${plural(appliances.length, 'appliance')} answer`;
-  return `${answers}; ${describeFarms(sumOf(answering.map(({ farmStates }) => farmStates)))}.`;
+  const away = appliances.filter(({ status }) => !isAnswering(status));
+  const isOnly = appliances.length === 1;
+  const answers = isOnly
+    ? `The appliance ${away.length === 0 ? 'answers' : 'gives no answer'}`
+    : `${answering.length.toLocaleString('en')} of ${plural(appliances.length, 'appliance')} answer`;
+  const farms =
+    answering.length > 0
+      ? describeFarms(sumOf(answering.map(({ farmStates }) => farmStates)))
+      : `how ${isOnly ? 'its' : 'their'} farms are is not known`;
+  return `${answers}; ${farms}.${lastReadOf(away, answering.length > 0)}`;
 }
 
-/** Describes an appliance that gives no answer: what is known of its farms was read before. */
-function silentBasis({ status, farmStates }: ApplianceHealth): string {
-  const lastMs = lastReadMs(status);
-  const readAt = (lastMs !== undefined && utcTime(lastMs)) || 'before';
-  const farms = farmStates.size === 0 ? '' : ` Last read ${readAt}: ${describeFarms(farmStates)}.`;
-  return `The appliance gives no answer; how its farms are is not known.${farms}`;
+/** Describes what was read before of appliances that give no answer; empty if nothing was. */
+function lastReadOf(away: readonly ApplianceHealth[], areOthers: boolean): string {
+  const farms = sumOf(away.map(({ farmStates }) => farmStates));
+  if (farms.size === 0) return '';
+  const times = away.flatMap(({ status }) => lastReadMs(status) ?? []);
+  const newest = times.length === 0 ? undefined : utcTime(Math.max(...times));
+  const readAt = newest === undefined ? 'before' : away.length === 1 ? newest : `${newest} or earlier`;
+  const whose = away.length === 1 ? 'other' : `${away.length.toLocaleString('en')} others`;
+  return ` Last read ${areOthers ? `of the ${whose} ` : ''}${readAt}: ${describeFarms(farms)}.`;
 }
 
 /** Returns how many farms are in which state, with the appliances' words. */

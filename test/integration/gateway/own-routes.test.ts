@@ -168,7 +168,7 @@ it('counts the files of its pages as the page', async () => {
     '/console/console.js',
     '/console/page.css',
     '/docs/openapi.json',
-    '/docs/static/swagger-ui.css',
+    '/docs/docs.css',
   ])
     await call('GET', path, { as: 'none' });
   const endpoints = [...(await metrics()).matchAll(/^zlb_admin_requests_total\{.*endpoint="([^"]*)".*\} (\d+)$/gm)];

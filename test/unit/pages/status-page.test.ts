@@ -92,6 +92,28 @@ describe('the sentence at the top', () => {
     expect(text).not.toMatch(/>answers</);
   });
 
+  it('counts the farms of appliances that give no answer as last read', async () => {
+    const collectors = [collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 4 * minuteMs })];
+    const away = (name: string, ...states: readonly string[]) =>
+      applianceStatus({
+        name,
+        breaker: 'open',
+        collectors,
+        farms: states.map((state, index) => farmStatus({ name: `${name}-${index}`, state })),
+      });
+    const basis = async (...appliances: readonly ApplianceStatus[]) =>
+      /<\/h1>\s*<p>([^<]*)</.exec(await textAt(givenPage(fleetStatus(...appliances)), '/'))?.[1];
+
+    expect(await basis(away('lb-1', 'up', 'down'), away('lb-2', 'up'))).toContain(
+      '0 of 2 appliances answer; how their farms are is not known. Last read 2026-11-21 03:08:04 UTC or earlier: 3 farms: 2 up, 1 down',
+    );
+    expect(await basis(applianceStatus({ name: 'lb-1' }), away('lb-2', 'down'))).toContain(
+      '1 of 2 appliances answer; 1 farm, up. Last read of the other 2026-11-21 03:08:04 UTC: 1 farm, down',
+    );
+    const text = await textAt(givenPage(fleetStatus(away('lb-1', 'down'))), '/');
+    expect(text).toContain('The appliance says that it is down. It listened on 192.0.2.40:443. Last read 4 min ago.');
+  });
+
   it('gives the number of appliances of other shards', async () => {
     const shard = { index: 2, count: 4, otherShards: new Map([['lb-9', 0]]) };
     const basis = async (...appliances: readonly ApplianceStatus[]) =>

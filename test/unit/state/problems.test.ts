@@ -125,11 +125,11 @@ const farms: readonly Scene[] = [
 
 const services: readonly Scene[] = [
   ['one of four backends that is down', backends('up up up down'), 'warning ZlbBackendDown'],
-  ['two of four backends that are down', backends('up up down down'), 'warning ZlbFarmDegraded'],
+  ['two of four backends that are down', backends('up up down down'), 'warning ZlbBackendDown'],
   ['a service without a backend that is up', backends('down down down maintenance'), 'critical ZlbFarmNoBackends'],
   ['a backend in maintenance', backends('up up up maintenance'), ''],
+  ['20 of 60 backends that are down', backends('down '.repeat(20) + 'up '.repeat(40)), 'warning ZlbBackendDown'],
   ['backends without a state', backends('unknown unknown unknown unknown'), 'unknown ZlbCollectorStale'],
-  ['20 of 60 backends that are down', backends('down '.repeat(20) + 'up '.repeat(40)), 'warning ZlbFarmDegraded'],
 ];
 
 const requests: readonly Scene[] = [

@@ -3,23 +3,19 @@ import { roles } from '../../policy/principal.ts';
 import { endpoints } from '../../../appliance/api/table.ts';
 import { gatewayTag, type JsonObject, plainSchema, replySchemas, sharedAnswers, wireSchemas } from './answers.ts';
 import { gatewaySchemas } from './gateway-schemas.ts';
+import type { OwnPaths } from './own-routes.ts';
 import { operationOf, placeRows, sharedParameters } from './operation.ts';
 
-export const title = 'zlb-exporter admin gateway';
-
-/**
- * Returns the admin listener in OpenAPI 3.1: every row of the table. @fastify/swagger adds the
- * gateway's own answers from the schemas of its routes.
- */
-export function openApiDocument({ version }: { readonly version: string }) {
+/** Returns the admin listener in OpenAPI 3.1: its own routes, and every row of the table. */
+export function openApiDocument({ version }: { readonly version: string }, own: OwnPaths) {
   const areas = new Set<string>(Object.values(endpoints).map(({ area }) => area));
   return {
     openapi: '3.1.0',
-    info: { title, version, description },
+    info: { title: 'zlb-exporter admin gateway', version, description },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
     tags: [gatewayTag, ...areas].map((name) => ({ name })),
-    paths: appliancePaths(),
+    paths: { ...own, ...appliancePaths() },
     components: {
       securitySchemes: {
         // One only: the page asks in one box for each.

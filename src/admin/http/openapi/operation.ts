@@ -129,7 +129,8 @@ function pathParameter({ name, rest }: PathParameter, template: string): JsonObj
     ...text,
     ...(rest
       ? {
-          description: `Stands for the rest of the path, of one segment or more (\`${template}\`). The slashes in it must be sent as they are; a client that encodes them, such as the page at /docs, can send one segment alone.`,
+          'x-rest': true,
+          description: `Stands for the rest of the path, of one segment or more (\`${template}\`). The slashes in it must be sent as they are; a client that encodes them can send one segment alone.`,
         }
       : {}),
   };

@@ -1,0 +1,201 @@
+// Renders one operation: what it does, its fields, its answers, and what came back.
+
+import { code, make, together } from './make.js';
+import { shapeOf } from './shape.js';
+
+/** @import { Content, Operation, Parameter, Resolve } from '../docs-types.js' */
+/** @typedef {{ readonly base: string, readonly resolve: Resolve, readonly token: () => string }} Gateway */
+
+const json = 'application/json';
+/** Longer answers are for a program. */
+const maxShown = 50_000;
+
+/**
+ * @param {Operation} operation
+ * @param {Gateway} gateway
+ */
+export function contentOf(operation, gateway) {
+  const { parameters, requestBody, description, responses } = operation;
+  const result = make('div', { class: 'result', role: 'status' });
+  const form = make(
+    'form',
+    { autocomplete: 'off' },
+    make('div', { class: 'fields' }, parameters.map((each) => field(each, operation))),
+    requestBody && bodyFields(requestBody.content, operation, gateway),
+    make('p', { class: 'buttons' }, make('button', {}, 'Send')),
+    result,
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    result.replaceChildren('It is being answered.');
+    void send(form, operation, gateway).then((shown) => result.replaceChildren(shown));
+  });
+  return together(description && prose(description), form, answers(responses, gateway));
+}
+
+/**
+ * @param {Parameter} parameter
+ * @param {Operation} operation
+ */
+function field({ name, in: place, required, description, schema }, { operationId }) {
+  const id = `${operationId}-${name}`;
+  const words = [place === 'header' ? 'header' : place === 'query' ? 'query' : undefined, required ? 'required' : undefined];
+  const help = description && make('div', { id: `${id}-help`, class: 'faint' }, prose(description));
+  const attributes = { id, name: `${place} ${name}`, required, 'aria-describedby': description && `${id}-help` };
+  const remark = make('span', { class: 'faint' }, ` ${words.filter(Boolean).join(', ')}`);
+  const isSwitch = schema.enum?.length === 1;
+  // Whoever reads how an operation works does not mean to carry it out.
+  const input = isSwitch
+    ? make('input', { ...attributes, type: 'checkbox', value: String(schema.enum?.[0]), checked: name === 'X-Dry-Run' })
+    : schema.enum
+      ? make('select', attributes, ['', ...schema.enum].map((each) => make('option', { value: String(each), selected: name === 'dry_run' && each === 'true' }, String(each) || ' ')))
+      : make('input', { ...attributes, type: 'text', autocapitalize: 'off', spellcheck: 'false' });
+  const label = make('label', { for: id }, make('b', {}, name), remark);
+  return make('div', { class: isSwitch ? 'switch' : '' }, isSwitch ? [input, label] : [label, input], help);
+}
+
+/**
+ * @param {Content} content
+ * @param {Operation} operation
+ * @param {Gateway} gateway
+ */
+function bodyFields(content, { operationId }, { resolve }) {
+  const id = `${operationId}-body`;
+  const [type = json] = Object.keys(content);
+  const schema = content[type]?.schema;
+  const isJson = type === json;
+  return make(
+    'div',
+    {},
+    make('label', { for: id }, make('b', {}, 'Body'), make('span', { class: 'faint' }, ` ${type}`)),
+    isJson ? make('textarea', { id, name: 'body', rows: '4', spellcheck: 'false' }, '{}') : make('input', { id, name: 'body', type: 'file' }),
+    isJson && schema && shape('Shape of the body', shapeOf(schema, resolve)),
+  );
+}
+
+/**
+ * @param {string} title
+ * @param {string} text
+ */
+function shape(title, text) {
+  return make('details', {}, make('summary', {}, title), code(text));
+}
+
+/**
+ * @param {Operation['responses']} responses
+ * @param {Gateway} gateway
+ */
+function answers(responses, { resolve }) {
+  const rows = Object.entries(responses).map(([status, given]) => {
+    const { description, content = {} } = resolve(given);
+    const shapes = Object.entries(content).map(([type, { schema }]) => schema && status < '300' && shape(type, shapeOf(schema, resolve)));
+    return [make('dt', {}, status), make('dd', {}, prose(description), shapes)];
+  });
+  return make('details', {}, make('summary', {}, 'Answers'), make('dl', { class: 'answers' }, rows));
+}
+
+/**
+ * Sends what is in the form; resolves to what came back.
+ * @param {HTMLFormElement} form
+ * @param {Operation} operation
+ * @param {Gateway} gateway
+ */
+async function send(form, operation, gateway) {
+  const { url, headers, body } = requestOf(form, operation, gateway);
+  const beganAtMs = performance.now();
+  try {
+    const answer = await fetch(url, {
+      method: operation.method,
+      headers,
+      body,
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    });
+    const content = await answer.blob();
+    const took = `${Math.round(performance.now() - beganAtMs)} ms`;
+    const line = make('p', {}, make('b', {}, `${operation.method} ${url.pathname}${url.search}: ${answer.status}`), ` after ${took}`);
+    const [, file] = /filename="?([^";]+)/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
+    if (file !== undefined) return together(line, make('p', {}, make('a', { href: URL.createObjectURL(content), download: file }, `Save ${file}`)));
+    const shown = code(readable(await content.text()));
+    // It scrolls: also with the keyboard.
+    shown.tabIndex = 0;
+    return together(line, shown);
+  } catch (error) {
+    return make('p', { class: 'refused' }, `No answer came: ${String(error)}`);
+  }
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {Operation} operation
+ * @param {Gateway} gateway
+ */
+function requestOf(form, { method, path, parameters, requestBody }, { base, token }) {
+  const given = new FormData(form);
+  const headers = new Headers();
+  if (token() !== '') headers.set('authorization', `Bearer ${token()}`);
+  const query = new URLSearchParams();
+  let filled = path;
+  for (const { name, in: place, schema, 'x-rest': isRest } of parameters) {
+    const field = given.get(`${place} ${name}`);
+    const value = typeof field === 'string' ? field : '';
+    if (place === 'path') filled = filled.replace(`{${name}}`, isRest ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value));
+    else if (value === '') continue;
+    else if (place === 'header') headers.set(name, encodeURIComponent(value).replaceAll('%20', ' '));
+    else if (schema.type === 'object') for (const [own, each] of new URLSearchParams(value)) query.append(own, each);
+    else query.append(name, value);
+  }
+  const url = new URL(base + filled.slice(1));
+  url.search = query.toString();
+  const [type] = Object.keys(requestBody?.content ?? {});
+  if (type === undefined || method === 'GET') return { url, headers };
+  headers.set('content-type', type);
+  return { url, headers, body: given.get('body') };
+}
+
+/**
+ * JSON as people read it; any other text as it is, and not too much of it.
+ * @param {string} text
+ */
+function readable(text) {
+  let shown = text;
+  try {
+    shown = JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    // Text, or the lines of a change that runs.
+  }
+  return shown.length > maxShown ? `${shown.slice(0, maxShown)}\n… ${shown.length - maxShown} more characters` : shown;
+}
+
+/**
+ * Renders the sentences of the document: paragraphs, `code`, and tables.
+ * @param {string} text
+ */
+export function prose(text) {
+  return together(
+    text.trim().split(/\n{2,}/).map((part) => (part.startsWith('|') ? table(part) : make('p', {}, inline(part)))),
+  );
+}
+
+/**
+ * @param {string} text
+ */
+function inline(text) {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? make('code', {}, part) : part));
+}
+
+/**
+ * @param {string} text
+ */
+function table(text) {
+  const [head = [], , ...rows] = text.split('\n').map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+  return make(
+    'table',
+    {},
+    make('thead', {}, make('tr', {}, head.map((cell) => make('th', { scope: 'col' }, cell)))),
+    make('tbody', {}, rows.map(([first = '', ...cells]) =>
+      make('tr', {}, make('th', { scope: 'row' }, inline(first)), cells.map((cell, index) => make('td', { 'data-label': head[index + 1] }, inline(cell)))),
+    )),
+  );
+}
