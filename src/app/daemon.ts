@@ -16,6 +16,7 @@ import { type Configuration, type ConfigurationSource, createReloading, type Rel
 import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
 import type { GatewaySurroundings } from '../admin/http/gateway-services.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
+import { credentialsOf } from '../config/credentials.ts';
 import { listen } from '../lib/listen.ts';
 import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../server/web-access.ts';
@@ -89,6 +90,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await history.watch(remembered(settings));
   twins.watch(settings.twins);
   history.note('start', `exporter ${build.version} started`);
+  self.credentialsAre(credentialsOf(settings, web));
   self.configurationLoaded(now());
   warnOfOpenKeys(log, parts.openKeys);
   const httpLog = log.child({ part: 'http' });
@@ -242,6 +244,7 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       ]);
       for (const part of prepared) part.commit();
       current.settings = settings;
+      self.credentialsAre(credentialsOf(settings, web));
       const change = describeChange(await fleet.watch(watchedIn(settings)));
       requests.publish(true);
       await history.watch(remembered(settings), settings.history);

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { Credential } from '../config/credentials.ts';
 import { renderRegistry } from './render.ts';
 
 /** The result of the last load of the configuration. */
@@ -9,6 +10,8 @@ export interface ConfigurationState {
   readonly loadedAtMs: number | undefined;
   /** Its path; undefined without a file. */
   readonly file?: string | undefined;
+  /** Those of the one in force. */
+  readonly credentials?: readonly Credential[];
 }
 
 export interface SelfMetricsOptions {
@@ -21,7 +24,17 @@ export interface SelfMetricsOptions {
 
 const buildLabels = ['version', 'revision', 'node_version'] as const;
 /** Labels of the exporter's own metrics, and of prom-client's about the process. */
-export const selfLabels = [...buildLabels, 'reason', 'kind', 'major', 'minor', 'patch', 'space'] as const;
+export const selfLabels = [
+  ...buildLabels,
+  'credential',
+  'principal',
+  'reason',
+  'kind',
+  'major',
+  'minor',
+  'patch',
+  'space',
+] as const;
 
 export type SelfMetrics = ReturnType<typeof createSelfMetrics>;
 
@@ -53,6 +66,12 @@ export function createSelfMetrics(
     help: 'Unix time at which the configuration in force was read (this exporter).',
     registers: [registry],
   });
+  const ends = new Gauge({
+    name: 'zlb_exporter_credential_not_after_timestamp_seconds',
+    help: 'Unix time at which a certificate of a listener, or a token of the gateway, expires (this exporter).',
+    labelNames: ['credential', 'principal'],
+    registers: [registry],
+  });
   const droppedLines = new Counter({
     name: 'zlb_exporter_log_lines_dropped_total',
     help: 'Log lines that could not be written: full disk, closed terminal, blocked pipe (this exporter).',
@@ -79,8 +98,15 @@ export function createSelfMetrics(
     get configuration(): ConfigurationState {
       return configuration;
     },
+    /** Takes the credentials of the configuration in force. */
+    credentialsAre(credentials: readonly Credential[]): void {
+      configuration = { ...configuration, credentials };
+      ends.reset();
+      for (const { kind, principal, endsAtMs } of credentials)
+        ends.set({ credential: kind, principal }, endsAtMs / 1_000);
+    },
     configurationLoaded(atMs: number): void {
-      configuration = { isInForce: true, loadedAtMs: atMs, file };
+      configuration = { ...configuration, isInForce: true, loadedAtMs: atMs };
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);
     },

@@ -14,6 +14,8 @@ export const alertThresholds = {
   expiryImminentSeconds: 3 * daySeconds,
   expiryImminentRatio: 0.1,
   clockOffsetSeconds: 60,
+  /** A certificate or token of the exporter itself is due below this. */
+  credentialSeconds: 14 * daySeconds,
   /** Part of a service's backends, without those in maintenance. */
   farmBackendsUpRatio: 0.75,
   /** More outages than these within three hours are again and again. */

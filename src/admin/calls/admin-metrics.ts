@@ -54,6 +54,11 @@ export const adminMetricFamilies = {
     name: 'zlb_admin_frozen',
     help: '1 while all changes are frozen (this exporter).',
   },
+  keyAccepted: {
+    name: 'zlb_admin_key_accepted',
+    help: "1 if the appliance accepted the gateway's own key when it was last tried, after the start and each six hours; 0 if not (this exporter).",
+    labelNames: ['appliance'],
+  },
 } as const;
 
 /** An answer; a type, so that prom-client accepts it as labels. */
@@ -88,6 +93,7 @@ export function createAdminMetrics(registry: Registry) {
   const lateChanges = new Gauge({ ...families.changesLate, registers });
   const ends = new Counter({ ...families.changeEnds, registers });
   const frozenGauge = new Gauge({ ...families.frozen, registers });
+  const keys = new Gauge({ ...families.keyAccepted, registers });
   // prom-client starts a gauge at 0, which would mean a write in 1970.
   lastWrite.remove();
   lateChanges.remove();
@@ -128,6 +134,11 @@ export function createAdminMetrics(registry: Registry) {
     },
     /** Counts the end of a change, or what became of a proposal instead. */
     changeEnded: (outcome: string) => ends.inc({ outcome }),
+    /** Sets what became of a try of a key; undefined if nothing is known now. */
+    keyTried: (appliance: string, accepted: boolean | undefined) =>
+      accepted === undefined ? keys.remove({ appliance }) : keys.set({ appliance }, Number(accepted)),
+    /** Removes the keys: the gateway is off, or others are tried. */
+    noKeys: () => keys.reset(),
     /** Sets the freeze; undefined while the gateway is off. */
     frozen: (state: boolean | undefined) =>
       state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0),

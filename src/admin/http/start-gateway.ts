@@ -8,6 +8,8 @@ import { createChanges } from '../changes/changes.ts';
 import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
 import { Gateway } from '../calls/gateway.ts';
+import { watchKeys } from '../calls/key-watch.ts';
+import type { AdminAppliance } from '../calls/reach.ts';
 import { createFileAccess } from '../../lib/file-access.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import type { VipLimits, Recipe } from '../recipes/recipe.ts';
@@ -43,6 +45,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
     throw error;
   });
   announce(services, listener.url);
+  const keys = watchKeys({ ...services, appliances: () => withOwnKey(services) });
 
   function retire(replaced: AdminListener): Promise<void> {
     const retired = replaced.retire(stopping.signal).finally(() => retiring.delete(retired));
@@ -52,6 +55,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
 
   let closed: Promise<void> | undefined;
   async function close(): Promise<void> {
+    keys.close();
     const timer = setTimeout(() => stopping.abort(), closeGraceMs);
     await Promise.all([listener.app.close(), ...retiring, closeServices(services, gateway)]);
     clearTimeout(timer);
@@ -82,6 +86,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
       return {
         commit() {
           update(services, next, replacing ?? listener);
+          keys.restart();
           if (!replacing) return;
           void retire(listener);
           listener = replacing;
@@ -146,6 +151,11 @@ function createGatewayWithApprovals(services: GatewayServices) {
       services.metrics.noChanges();
     },
   };
+}
+
+/** Returns the appliances whose key for changes is another one than that of polling. */
+function withOwnKey({ appliances, settings }: GatewayServices): readonly AdminAppliance[] {
+  return settings.appliances.flatMap(({ name, adminApiKey }) => (adminApiKey && appliances.get(name)) || []);
 }
 
 type OpenListener = AdminListener & { readonly url: string };

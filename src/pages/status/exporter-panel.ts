@@ -6,6 +6,9 @@ import type { ConfigurationState } from '../../metrics/self.ts';
 import { html, type Markup } from '../html.ts';
 import { describeFreshness, type ShardInfo } from './overall-status.ts';
 import type { Problem } from '../../state/problem.ts';
+import type { Credential } from '../../config/credentials.ts';
+import { alertThresholds } from '../../state/alert-thresholds.ts';
+import { span } from '../../lib/time.ts';
 import { factList } from './section.ts';
 import type { HealthSummary } from '../../state/health.ts';
 import { age, clockTime } from '../times.ts';
@@ -61,7 +64,26 @@ export function exporterPanel(
     ['Memory', `${Math.round(memoryBytes / mebibyte / 5) * 5} MiB`],
     ['Loop delay', loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`],
     ['Configuration', html`${inForce}${read}`],
+    ...endOf(configuration.credentials, nowMs),
   ]);
+}
+
+const credentialWords: Readonly<Record<Credential['kind'], string>> = {
+  metrics_certificate: 'certificate of this listener',
+  gateway_certificate: 'certificate of the gateway',
+  request_log_certificate: 'certificate of the log of requests',
+  token: 'token of',
+};
+
+/** Returns the fact of what ends first of the exporter's own certificates and tokens. */
+function endOf(credentials: readonly Credential[] = [], nowMs: number): readonly (readonly [string, Markup])[] {
+  const [first] = credentials.toSorted((one, other) => one.endsAtMs - other.endsAtMs);
+  if (!first) return [];
+  const { kind, principal, endsAtMs } = first;
+  const leftMs = endsAtMs - nowMs;
+  const when = leftMs > 0 ? `in ${span(leftMs)}` : 'expired';
+  const mark = leftMs > alertThresholds.credentialSeconds * 1_000 ? when : stateMark('warning', when);
+  return [['Ends first', html`${mark} <small>${credentialWords[kind]} <bdi>${principal}</bdi></small>`]];
 }
 
 const onThisMachine = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;

@@ -18,6 +18,19 @@ describe("the exporter's own metrics", () => {
     expect(text).toContain('zlb_exporter_config_last_reload_success_timestamp_seconds 1700000000.5\n');
   });
 
+  it('have the ends of certificates and tokens in force, and none that were replaced', async () => {
+    const self = createSelfMetrics(build);
+    const token = (principal: string, endsAtMs: number) => ({ kind: 'token', principal, endsAtMs }) as const;
+    self.credentialsAre([token('alice', 1_900_000_000_000), token('bob', 1_800_000_000_000)]);
+
+    self.credentialsAre([token('alice', 2_000_000_000_000)]);
+
+    const ends = (await self.text()).match(/^zlb_exporter_credential.*$/gm);
+    expect(ends).toEqual([
+      'zlb_exporter_credential_not_after_timestamp_seconds{credential="token",principal="alice"} 2000000000',
+    ]);
+  });
+
   it('write NaN as Prometheus does, also before the first measurement', async () => {
     expect(await createSelfMetrics(build).text()).not.toMatch(/ Nan$/m);
   });

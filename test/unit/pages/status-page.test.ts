@@ -12,6 +12,7 @@ import {
   backendStatus,
   certificateStatus,
   collectorStatus,
+  dayMs,
   exporterFacts,
   farmStatus,
   fleetStatus,
@@ -131,6 +132,17 @@ describe('the sentence at the top', () => {
     const text = await pageWith({}, '/', { configuration: { isInForce: false, loadedAtMs: nowMs } });
 
     expect(text).toContain('The exporter refused its new configuration');
+  });
+
+  it('stands above what ends first of the exporter itself', async () => {
+    const credentials = [
+      { kind: 'metrics_certificate', principal: '', endsAtMs: nowMs + 90 * dayMs },
+      { kind: 'token', principal: 'alice', endsAtMs: nowMs + 3 * dayMs },
+    ] as const;
+
+    const text = await pageWith({}, '/', { configuration: { isInForce: true, loadedAtMs: nowMs, credentials } });
+
+    expect(text).toMatch(/Ends first<\/dt><dd><span class="state warning">.*in 3 d<\/span> <small>token of <bdi>alice/);
   });
 });
 

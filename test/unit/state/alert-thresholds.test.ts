@@ -30,6 +30,7 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
     ['ZlbApplianceClockWrong', '> 60'],
     ['ZlbExporterFault', '> 60'],
   ],
+  credentialSeconds: [['ZlbExporterFault', '< 14 * 86400']],
   farmBackendsUpRatio: [['service:zlb_farm_backends:few', '< 0.75']],
   outagesPer3h: [['object:zlb_down:outages', '> 2']],
   pendingConnections: [['ZlbSaturated', '> 100']],

@@ -1,0 +1,32 @@
+import { X509Certificate } from 'node:crypto';
+import { lifeOf } from '../lib/chain.ts';
+import type { Settings } from './settings.ts';
+
+/** What others show or accept until its end: afterwards nobody scrapes, calls or sends any more. */
+export interface Credential {
+  readonly kind: 'metrics_certificate' | 'gateway_certificate' | 'request_log_certificate' | 'token';
+  /** The holder of a token; empty for a certificate. */
+  readonly principal: string;
+  readonly endsAtMs: number;
+}
+
+interface Tls {
+  readonly tls?: { readonly cert: string } | undefined;
+}
+
+/** Returns the credentials of the exporter itself whose end is known, as its configuration has them. */
+export function credentialsOf({ admin, requests }: Settings, web?: Tls): readonly Credential[] {
+  const certificates = [
+    ['metrics_certificate', web],
+    ['gateway_certificate', admin],
+    ['request_log_certificate', requests],
+  ] as const;
+  const ends = certificates.flatMap(([kind, { tls } = {}]: readonly [Credential['kind'], Tls | undefined]) =>
+    tls ? { kind, principal: '', endsAtMs: lifeOf(new X509Certificate(tls.cert)).endsAtMs } : [],
+  );
+  const tokens = (admin?.tokens ?? []).flatMap(({ name, expiresAtMs }) =>
+    expiresAtMs === undefined ? [] : { kind: 'token' as const, principal: name, endsAtMs: expiresAtMs },
+  );
+  // A date may be one that nobody can read.
+  return [...ends, ...tokens].filter(({ endsAtMs }) => !Number.isNaN(endsAtMs));
+}
