@@ -30,7 +30,7 @@ ${markdownList([`\`appliances[].collectors.NAME.…\` (mapping): ${ownCollectors
 
 /**
  * Returns docs/configuration.schema.json, the JSON Schema for editors: without own keywords, and
- * with everything optional that has a default. It is one line: editors read it.
+ * with everything optional that has a default. Indented: people read its differences.
  */
 export function configurationJsonSchema(): string {
   const schema = configSchema(
@@ -45,6 +45,7 @@ export function configurationJsonSchema(): string {
         ? { ...value, required: value.required.filter((key) => !hasDefault(value, key)) }
         : value;
     },
+    1,
   );
   return `${forEditors}\n`;
 }
