@@ -46,7 +46,10 @@ describe.skipIf(!isThere('chromium'))('the page of all operations in a real brow
     const form = page.locator('#actOnFarm form');
     const send = async (): Promise<string> => {
       await form.getByRole('button', { name: 'Send' }).click();
-      await form.getByRole('status').getByText(/: \d{3} after/).waitFor();
+      await form
+        .getByRole('status')
+        .getByText(/: \d{3} after/)
+        .waitFor();
       return await form.getByRole('status').innerText();
     };
     await form.getByLabel('appliance').fill('lb-1');

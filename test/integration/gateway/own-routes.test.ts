@@ -163,13 +163,7 @@ describe('GET /audit', () => {
 it('counts the files of its pages as the page', async () => {
   const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
 
-  for (const path of [
-    '/console',
-    '/console/console.js',
-    '/console/page.css',
-    '/docs/openapi.json',
-    '/docs/docs.css',
-  ])
+  for (const path of ['/console', '/console/console.js', '/console/page.css', '/docs/openapi.json', '/docs/docs.css'])
     await call('GET', path, { as: 'none' });
   const endpoints = [...(await metrics()).matchAll(/^zlb_admin_requests_total\{.*endpoint="([^"]*)".*\} (\d+)$/gm)];
 
