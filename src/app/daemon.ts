@@ -16,7 +16,7 @@ import { type Configuration, type ConfigurationSource, createReloading, type Rel
 import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
 import type { GatewaySurroundings } from '../admin/http/gateway-services.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
-import { credentialsOf } from '../config/credentials.ts';
+import { credentialsOf } from './credentials.ts';
 import { listen } from '../lib/listen.ts';
 import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../server/web-access.ts';
@@ -77,7 +77,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { isDemonstration = false, spoken = (text: string) => text, createHistoryThread: createThread } = parts;
   const connecting = createConnecting(log);
   const cron = createCron();
-  const self = createSelfMetrics(build, parts);
+  const self = createSelfMetrics(build, { ...parts, credentials: credentialsOf(settings, web) });
   const store = createStore();
   const history = new History(settings.history, { store, registry: self.registry, log, now, createThread });
   const twins = new TwinWatch({ store, readingsOf: (appliance) => fleet.readingsOf(appliance) });
@@ -90,7 +90,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await history.watch(remembered(settings));
   twins.watch(settings.twins);
   history.note('start', `exporter ${build.version} started`);
-  self.credentialsAre(credentialsOf(settings, web));
   self.configurationLoaded(now());
   warnOfOpenKeys(log, parts.openKeys);
   const httpLog = log.child({ part: 'http' });

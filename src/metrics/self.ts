@@ -1,6 +1,13 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { Credential } from '../config/credentials.ts';
 import { renderRegistry } from './render.ts';
+
+/** What the exporter shows to others or accepts, until its end. */
+export interface Credential {
+  readonly kind: 'metrics_certificate' | 'gateway_certificate' | 'request_log_certificate' | 'token';
+  /** The holder of a token; empty for a certificate. */
+  readonly principal: string;
+  readonly endsAtMs: number;
+}
 
 /** The result of the last load of the configuration. */
 export interface ConfigurationState {
@@ -18,6 +25,8 @@ export interface SelfMetricsOptions {
   /** True where the appliances are simulated because there is no configuration. */
   readonly isDemonstration?: boolean;
   readonly configurationFile?: string | undefined;
+  /** Those of the first configuration. */
+  readonly credentials?: readonly Credential[];
   /** Returns the number of log lines that could not be written. */
   readonly droppedLogLines?: () => number;
 }
@@ -41,8 +50,9 @@ export type SelfMetrics = ReturnType<typeof createSelfMetrics>;
 /** Creates the exporter's own metrics: its process, its build, its configuration. */
 export function createSelfMetrics(
   build: { version: string; revision: string; nodeVersion: string },
-  { isDemonstration = false, configurationFile: file, droppedLogLines = () => 0 }: SelfMetricsOptions = {},
+  options: SelfMetricsOptions = {},
 ) {
+  const { isDemonstration = false, configurationFile: file, credentials = [], droppedLogLines = () => 0 } = options;
   const processText = createProcessText();
   const registry = new Registry();
   new Gauge({
@@ -66,12 +76,8 @@ export function createSelfMetrics(
     help: 'Unix time at which the configuration in force was read (this exporter).',
     registers: [registry],
   });
-  const ends = new Gauge({
-    name: 'zlb_exporter_credential_not_after_timestamp_seconds',
-    help: 'Unix time at which a certificate of a listener, or a token of the gateway, expires (this exporter).',
-    labelNames: ['credential', 'principal'],
-    registers: [registry],
-  });
+  const setEnds = createCredentialEnds(registry);
+  setEnds(credentials);
   const droppedLines = new Counter({
     name: 'zlb_exporter_log_lines_dropped_total',
     help: 'Log lines that could not be written: full disk, closed terminal, blocked pipe (this exporter).',
@@ -90,7 +96,7 @@ export function createSelfMetrics(
   });
   refused.inc({ reason: 'tls' }, 0);
 
-  let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined, file };
+  let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined, file, credentials };
 
   return {
     /** For parts that count for themselves. */
@@ -99,11 +105,9 @@ export function createSelfMetrics(
       return configuration;
     },
     /** Takes the credentials of the configuration in force. */
-    credentialsAre(credentials: readonly Credential[]): void {
-      configuration = { ...configuration, credentials };
-      ends.reset();
-      for (const { kind, principal, endsAtMs } of credentials)
-        ends.set({ credential: kind, principal }, endsAtMs / 1_000);
+    credentialsAre(inForce: readonly Credential[]): void {
+      configuration = { ...configuration, credentials: inForce };
+      setEnds(inForce);
     },
     configurationLoaded(atMs: number): void {
       configuration = { ...configuration, isInForce: true, loadedAtMs: atMs };
@@ -118,6 +122,21 @@ export function createSelfMetrics(
     webRefused: (): void => refused.inc({ reason: 'tls' }),
     /** Returns classic text, with the operator's changes at once. */
     text: async (): Promise<string> => (await processText()) + (await renderRegistry(registry)),
+  };
+}
+
+/** Returns what sets the ends of the credentials in force. */
+function createCredentialEnds(registry: Registry): (credentials: readonly Credential[]) => void {
+  const ends = new Gauge({
+    name: 'zlb_exporter_credential_not_after_timestamp_seconds',
+    help: 'Unix time at which a certificate of a listener, or a token of the gateway, expires (this exporter).',
+    labelNames: ['credential', 'principal'],
+    registers: [registry],
+  });
+  return (credentials) => {
+    ends.reset();
+    for (const { kind, principal, endsAtMs } of credentials)
+      ends.set({ credential: kind, principal }, endsAtMs / 1_000);
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { ApplianceError } from '../../appliance/errors.ts';
-import type { AdminAppliance } from './reach.ts';
+import type { AdminAppliance } from './session.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 
 type KeyedAppliance = Pick<AdminAppliance, 'name' | 'client'>;

@@ -9,7 +9,7 @@ import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
 import { Gateway } from '../calls/gateway.ts';
 import { watchKeys } from '../calls/key-watch.ts';
-import type { AdminAppliance } from '../calls/reach.ts';
+import type { AdminAppliance } from '../calls/session.ts';
 import { createFileAccess } from '../../lib/file-access.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import type { VipLimits, Recipe } from '../recipes/recipe.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { credentialsOf } from '../../../src/config/credentials.ts';
+import { credentialsOf } from '../../../src/app/credentials.ts';
 import { makeAuthority } from '../../support/authority.ts';
-import { loadText } from './given-config.ts';
+import { loadText } from '../config/given-config.ts';
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`);
 

@@ -1,14 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { lifeOf } from '../lib/chain.ts';
-import type { Settings } from './settings.ts';
-
-/** What others show or accept until its end: afterwards nobody scrapes, calls or sends any more. */
-export interface Credential {
-  readonly kind: 'metrics_certificate' | 'gateway_certificate' | 'request_log_certificate' | 'token';
-  /** The holder of a token; empty for a certificate. */
-  readonly principal: string;
-  readonly endsAtMs: number;
-}
+import type { Credential } from '../metrics/self.ts';
+import type { Settings } from '../config/settings.ts';
 
 interface Tls {
   readonly tls?: { readonly cert: string } | undefined;
