@@ -87,9 +87,12 @@ function wholeText({ text, more }: CheckedObject): string {
   return more === undefined ? text : `${text}: ${more}`;
 }
 
-/** Returns as many texts as there is room for, and the number of the others. */
+/**
+ * Returns as many texts as there is room for, and the number of the others. An appliance may have
+ * tens of thousands of problems, of which no more fit than there are characters.
+ */
 function shortText(problems: readonly CheckedObject[], room: number): string {
-  for (let count = problems.length; count > 1; count -= 1) {
+  for (let count = Math.min(problems.length, room); count > 1; count -= 1) {
     const rest = problems.length - count;
     const text = [...problems.slice(0, count).map((each) => each.text), ...(rest > 0 ? [`${rest} more`] : [])].join(
       '; ',

@@ -368,6 +368,19 @@ describe('every check', () => {
     expect(lines[10]).toMatch(/ farm odd .*: ./);
   });
 
+  it('is made of tens of thousands of problems in no time', () => {
+    const findings = Array.from({ length: 20_000 }, (_, index) => ({
+      state: 'CRITICAL' as const,
+      text: `farm ${'x'.repeat(150)}${index} is down`,
+    }));
+    const before = process.threadCpuUsage();
+
+    const { lines } = summarize({ findings, otherwise: '', measures: [] });
+
+    expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000);
+    expect(lines[0]).toMatch(/^CRITICAL - farm x+; 19999 more$/);
+  });
+
   it('cuts a headline that is longer, and has it whole below', () => {
     const name = 'x'.repeat(200);
     const { lines } = summarize(checkFarms(seen({ farms: [farmStatus({ name, state: 'down' })] }), '*', noLimits));
