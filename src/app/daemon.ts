@@ -272,7 +272,9 @@ function loggedNames(log: Logger): Names {
 function logListening(log: Logger, url: string, { appliances, shard }: Settings): void {
   log.info(
     { url, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
-    appliances.length > 0 ? 'listening' : `listening, and no appliance ${shard ? 'falls to this shard' : 'is listed'}`,
+    appliances.length > 0
+      ? 'listening'
+      : `listening, and no appliance ${shard ? 'is assigned to this shard' : 'is listed'}`,
   );
 }
 

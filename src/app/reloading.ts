@@ -190,7 +190,7 @@ function reportRefused(thrown: unknown, { self, log }: Pick<ReloadingParts, 'sel
   }
   // A bug; its message may contain anything.
   log.error({ err: toError(thrown) }, message);
-  return 'the exporter failed to take it in; its log says more';
+  return 'internal error while applying it; the log has the details';
 }
 
 /**

@@ -50,7 +50,7 @@ export async function answerOf(context: CommandContext, path: string, query: Rea
   } catch (error) {
     if (error instanceof NothingKnown) throw error;
     const because = limit.aborted ? `it took longer than ${timeoutMs / 1_000} s` : errorMessage(error);
-    throw new NothingKnown(`the exporter at ${url.origin} gave no answer: ${because}`);
+    throw new NothingKnown(`the exporter at ${url.origin} did not respond: ${because}`);
   }
 }
 

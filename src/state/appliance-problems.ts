@@ -106,8 +106,8 @@ function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Own
   if (seriesLeftOut === 0) return undefined;
   return {
     about: 'appliance',
-    title: `Not all of ${appliance} is shown`,
-    meaning: `${plural(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
+    title: `Some series of ${appliance} are not shown`,
+    meaning: `${plural(seriesLeftOut, 'series', 'series')} exceed the limit, and are neither here nor in the metrics.`,
     alert: 'ZlbExporterFault',
   };
 }

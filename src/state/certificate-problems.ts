@@ -21,7 +21,7 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
     return {
       ...invalid,
       title: `Certificate ${file} cannot be read`,
-      meaning: `Nobody can tell until when it is valid. ${users}`,
+      meaning: `Its end date is unknown. ${users}`,
     };
   }
   const ofDates = validityProblem(certificate, notAfterSeconds, nowMs);

@@ -77,13 +77,13 @@ function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmSurrou
       return {
         ...about,
         title: `Farm ${name} waits for a restart`,
-        meaning: 'What was changed on it is not in force.',
+        meaning: 'Its latest changes are not in effect yet.',
         alert: 'ZlbFarmNeedsRestart',
       };
     case 'unknown':
       return {
         ...about,
-        title: `Nobody can tell how farm ${name} is`,
+        title: `The state of farm ${name} is unknown`,
         meaning: 'Its appliance gives it no state, or one that is not known here. It may be down.',
         alert: 'ZlbFarmStatusUnknown',
       };
@@ -259,7 +259,7 @@ function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmSurroundin
       {
         ...about,
         level: 'unknown',
-        title: `Nobody can tell whether farm ${name} serves`,
+        title: `Whether farm ${name} serves its clients is unknown`,
         meaning: `A TCP connection from here to ${probe.address} ${probeFailure(probe, nowMs)}, and none has succeeded since the exporter was started: its clients are cut off, or it is one for UDP. Name those in vip.udp_farms.`,
         alert: 'ZlbFarmUnreachable',
       },

@@ -75,7 +75,7 @@ function silentProblem(
   return [
     {
       about: 'appliance',
-      title: `No request of ${appliance} has been counted since its log is received`,
+      title: `No request of ${appliance} has been counted since its log has been received`,
       meaning: `In an hour or more, no line about a request came that can be read: the objectives of ${listed(judged.map(({ name }) => name))} are not judged.`,
       alert: 'ZlbRequestLogSilent',
     },

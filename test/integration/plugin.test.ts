@@ -43,7 +43,7 @@ it('the plug-in judges by the readings of an exporter, and never by old ones', a
   expect(silent).toEqual({ code: 3, line: saying(/^UNKNOWN - lb-1: .* old/) });
 
   await stop();
-  expect(await intranet()).toEqual({ code: 3, line: saying(/^UNKNOWN - the exporter at .* gave no answer/) });
+  expect(await intranet()).toEqual({ code: 3, line: saying(/^UNKNOWN - the exporter at .* did not respond/) });
 });
 
 describe('the plug-in with an answer that does not show an appliance of now', () => {

@@ -41,7 +41,7 @@ export interface PinnedPlan {
   readonly requestedBy: string;
   /** Undefined where no other person has approved it. */
   readonly approvedBy: string | undefined;
-  /** False for a change that ran at once: a call of it that has come to need approval is refused. */
+  /** False for a change that ran at once: a call of it that needs approval now is refused. */
   readonly isApproved: boolean;
   /** Addresses of its calls; a reload may give an appliance's name to another machine. */
   readonly urls: ReadonlySet<string>;

@@ -127,7 +127,7 @@ export class BodyMemory {
 
 function full(because: string): AdminProblem {
   return new AdminProblem('too_many_bodies', {
-    detail: `There is no room for the body: ${because}.`,
+    detail: `Not enough memory for the body: ${because}.`,
     headers: { 'retry-after': '10' },
   });
 }

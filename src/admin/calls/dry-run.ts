@@ -156,8 +156,7 @@ function refusals(
   const because: string[] = [];
   if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
   if (approval instanceof AdminProblem) because.push(approval.message);
-  if (required && !given && !principal.skipConfirmation)
-    because.push(`X-Confirm does not say ${expected.join(' or ')}.`);
+  if (required && !given && !principal.skipConfirmation) because.push(`X-Confirm must be ${expected.join(' or ')}.`);
   if (!force && principal.guards === 'refuse') because.push(...blocking);
   if (force && blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
   return because;

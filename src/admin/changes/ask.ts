@@ -162,7 +162,7 @@ function refuseUnasked(
   context.gateway.applianceFor({ principal, appliance });
   if (context.freeze.state) throw frozenProblem(context.freeze.state);
   // They are kept and shown, also those of a change that runs at once.
-  if (context.recorder.holdsSecret(task.parameters, token)) throw malformed('A parameter has a token or a key in it');
+  if (context.recorder.holdsSecret(task.parameters, token)) throw malformed('A parameter contains a token or a key');
   // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
   if (!alerts) refuseTooMany(context, principal);
 }
@@ -206,7 +206,7 @@ const withoutApproval = 'a token whose calls need no approval, or with X-Break-G
 
 function cannotWait(
   because: string,
-  remedy = `If it is none, write it so that it does not look like one. Else send it with ${withoutApproval}`,
+  remedy = `If it is not a secret, write it differently. Otherwise send it with ${withoutApproval}`,
 ): AdminProblem {
   return new AdminProblem('cannot_wait', {
     detail: `It needs approval, or is asked to wait for it. ${because}. An approver would not see it, so the change cannot wait; nothing was sent.`,

@@ -146,7 +146,7 @@ function callOf(operations: Operations, { key, params }: Pick<Write, 'key' | 'pa
 }
 
 function unusable(appliance: string, route: string, because: string): AdminError {
-  return new AdminError(`${appliance} gave an unusable answer`, {
+  return new AdminError(`${appliance} sent an unusable response`, {
     detail: `${route}: ${because}`,
     remedy: 'Look at it with zlb-exporter admin … --json.',
   });
@@ -154,7 +154,7 @@ function unusable(appliance: string, route: string, because: string): AdminError
 
 function needsApproval({ call }: AdminCall): AdminProblem {
   return new AdminProblem('cannot_wait', {
-    detail: `${call.operation.key} has come to need approval; nothing was sent.`,
+    detail: `${call.operation.key} needs approval now; nothing was sent.`,
     remedy: 'Ask for the change again: a reload has changed admin.approvals.',
   });
 }

@@ -181,7 +181,7 @@ async function runStep(step: Step, { calls, signal }: StepParts): Promise<StepRe
 
 function stopped(when: 'before' | 'during'): AdminProblem {
   return new AdminProblem('caller_left', {
-    detail: `Nobody waited any more ${when} this step.`,
+    detail: `The caller left ${when} this step.`,
     remedy: 'Ask again if it is still wanted.',
   });
 }

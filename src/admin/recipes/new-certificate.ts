@@ -46,7 +46,7 @@ export function readNewCertificate(
   const leaf = certificates.find((each) => each.checkPrivateKey(secret));
   if (!leaf)
     throw unfit(
-      `The key in ${key.path} is that of no certificate in ${cert.path}.`,
+      `The key in ${key.path} does not belong to any certificate in ${cert.path}.`,
       'Give the key that belongs to it.',
     );
   refuseOutOfDate(leaf, nowMs);

@@ -50,7 +50,7 @@ export const sendLogs: Recipe = {
         `Send it by hand, with name=value for these: ${adminCommand(appliance, set.key)}`,
       );
     const write = { ...set, content: jsonContent(Object.fromEntries(fields)) };
-    const done = 'The appliance took it. zlb_request_log_lines_total shows what comes.';
+    const done = 'The appliance accepted it. zlb_request_log_lines_total shows what comes.';
     const undo = adminCommand(appliance, 'send-logs', 'to=off');
     return { facts, steps: [callStep({ title: `Send its log to ${to} by TCP`, write, done, undo })] };
   },

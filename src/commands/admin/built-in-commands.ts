@@ -65,7 +65,7 @@ export async function listOperations(words: readonly string[], { flags, say, she
 
 function auditLines(answer: unknown): readonly string[] {
   const records = recordsOf(answer, 'records');
-  if (records.length === 0) return ['No records fit.'];
+  if (records.length === 0) return ['No records match.'];
   return tableLines(
     ['time', 'principal', 'event', 'appliance', 'operation', 'result', 'reason'],
     records.map((record) => [

@@ -116,7 +116,7 @@ export function listLines(answer: unknown): readonly string[] {
     '',
     oneLine(`Not proposed: ${String(title)} on ${String(appliance)}. ${String(because)}`, 1_000),
   ]);
-  if (changes.length === 0) return ['No changes fit; --state=all shows those too that have ended.', ...notProposed];
+  if (changes.length === 0) return ['No changes match; --state=all also shows those that have ended.', ...notProposed];
   const table = tableLines(
     ['id', 'state', 'appliance', 'change', 'asked by', 'asked at', 'waits until', 'reason'],
     changes.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alerts, decision }) => [

@@ -113,7 +113,7 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
       return await beforeFirstByte(agent, () => (wasSent = true)).request(options);
     } catch (error) {
       const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
-      throw new AdminError(signal.aborted ? 'Interrupted' : `${url} gave no answer`, {
+      throw new AdminError(signal.aborted ? 'Interrupted' : `${url} did not respond`, {
         detail: speaksNoTls(error)
           ? 'What listens there does not speak TLS; most likely it speaks plain HTTP.'
           : token.scrub(messageOf(error)),
@@ -212,7 +212,7 @@ async function readWholeBody(body: Readable): Promise<Buffer> {
 
 /** Returns the error for an answer that ended early. */
 export function truncated(error: unknown): AdminError {
-  return new AdminError('The answer was cut short', {
+  return new AdminError('The response was truncated', {
     detail: messageOf(error),
     remedy: 'What was asked for is done or under way: look before you repeat it.',
   });

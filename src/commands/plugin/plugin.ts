@@ -67,11 +67,12 @@ function readCall({ flags, arguments: words }: CommandContext) {
     const names = [...checks.keys()];
     const guess = closestWord(word ?? '', names);
     throw new UsageError(
-      `${word === undefined ? 'which check?' : `there is no check ${JSON.stringify(word)};`} ${guess ? `did you mean ${guess}? ` : ''}they are ${names.join(', ')}`,
+      `${word === undefined ? 'the check is missing;' : `there is no check ${JSON.stringify(word)};`} ${guess ? `did you mean ${guess}? ` : ''}they are ${names.join(', ')}`,
     );
   }
   const { takesName, good, judge } = check;
-  if (!appliance) throw new UsageError(`of which appliance? plugin ${word} APPLIANCE, as the configuration names it`);
+  if (!appliance)
+    throw new UsageError(`the appliance is missing: plugin ${word} APPLIANCE, as the configuration names it`);
   if (rest.length > 0 || (name !== undefined && !takesName))
     throw new UsageError(`plugin ${word} takes ${takesName ? 'an appliance and a name' : 'only an appliance'}`);
   if (!good && (flags.warning ?? flags.critical) !== undefined)

@@ -75,7 +75,7 @@ export function fleetContent({ summary, problems, overallStatus, facts, changes 
 <div class="columns"><div>
 ${by !== undefined && groupsPanel(groupsBy(by, perAppliance), by, otherDividers)}
 ${problems.length > 0 && first('problems', '')}
-${first('appliances', 'None is configured, or none falls to this shard.', by === undefined ? maxRows.appliances : appliancesBesideGroups)}
+${first('appliances', 'None is configured, or none is assigned to this shard.', by === undefined ? maxRows.appliances : appliancesBesideGroups)}
 ${changes}
 </div><div>
 ${first('certificates', 'No certificate is known.')}

@@ -74,7 +74,8 @@ function describeShard({ index, count, otherShards: { size } }: ShardInfo): stri
 }
 
 function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
-  if (appliances.length === 0) return shard ? 'No appliance falls to this shard.' : 'No appliance is configured here.';
+  if (appliances.length === 0)
+    return shard ? 'No appliance is assigned to this shard.' : 'No appliance is configured here.';
   const answering = appliances.filter(({ status }) => isAnswering(status));
   const away = appliances.filter(({ status }) => !isAnswering(status));
   const isOnly = appliances.length === 1;

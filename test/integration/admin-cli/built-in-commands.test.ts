@@ -47,7 +47,7 @@ describe('the built-in commands', () => {
     expect(rest.find((line) => line.includes('intent'))).toMatch(/admin +intent +lb-1 +actOnFarm +TICKET-42$/);
     expect(all.out, 'of a record without a call').not.toContain('- -');
     expect(denied.out.split('\n')).toHaveLength(2);
-    expect(none.out).toBe('No records fit.');
+    expect(none.out).toBe('No records match.');
     expect(wrong.code).toBe(1);
   });
 
@@ -77,7 +77,7 @@ describe('the built-in commands', () => {
 });
 
 it.each([
-  ['http://127.0.0.1:1', /gave no answer\n {2}.*ECONNREFUSED.*\n {2}Check --admin\.url/],
+  ['http://127.0.0.1:1', /did not respond\n {2}.*ECONNREFUSED.*\n {2}Check --admin\.url/],
   ['metrics', /is not an admin gateway\n {2}It answered 404/],
 ])('a gateway that does not answer as one at %s is distinguished from a refusal', async (url, message) => {
   const { run, metricsUrl } = await givenAdminCli({ 'lb-1': busyWorld() });

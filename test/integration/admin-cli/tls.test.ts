@@ -31,7 +31,7 @@ describe('the connection to a gateway with TLS', () => {
     for (const { code, err } of [untrusted, other]) {
       expect(code).toBe(1);
       expect(err).toMatch(
-        /gave no answer\n {2}self-signed certificate\n {2}.*--admin\.ca-file=PATH names the authority/,
+        /did not respond\n {2}self-signed certificate\n {2}.*--admin\.ca-file=PATH names the authority/,
       );
     }
     expect(url).toMatch(/^https:/);
@@ -72,7 +72,7 @@ describe('the connection to a gateway with TLS', () => {
     const withIt = await run(['admin', 'whoami', ca, ...certificate]);
 
     expect(without.code).toBe(1);
-    expect(without.err).toMatch(/gave no answer/);
+    expect(without.err).toMatch(/did not respond/);
     expect(withIt).toMatchObject({ code: 0, err: '' });
   });
 });

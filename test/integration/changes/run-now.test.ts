@@ -276,7 +276,7 @@ describe('a caller who leaves', () => {
     expect(over).toMatchObject({ state: 'failed', outcome: { code: 'caller_left', sent: true } });
     expect(over.outcome?.lines).toEqual([
       '✓ 1. 10.20.0.11:8080 gets no new connections.',
-      expect.stringMatching(/^✗ 2\. Wait until its connections are gone.*: .*Nobody waited any more during this step/),
+      expect.stringMatching(/^✗ 2\. Wait until its connections are gone.*: .*The caller left during this step/),
       expect.stringMatching(/^Done: 1\. Set 10\.20\.0\.11:8080/),
       'To go back: zlb-exporter admin lb-1 restore-backend farm=shop service=front backend=0',
     ]);

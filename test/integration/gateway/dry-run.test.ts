@@ -155,8 +155,8 @@ describe('the predicted outcome of a call', () => {
   const sent = { would: 'be sent', because: [] };
 
   it.each<[string, Asked, readonly string[]]>([
-    ['not confirmed', {}, ['X-Confirm does not say shop.']],
-    ['confirmed with another name', { confirm: 'Shop' }, ['X-Confirm does not say shop.']],
+    ['not confirmed', {}, ['X-Confirm must be shop.']],
+    ['confirmed with another name', { confirm: 'Shop' }, ['X-Confirm must be shop.']],
     ['confirmed', { confirm: 'shop' }, []],
     ['of a client that cannot confirm', { skipConfirmation: true }, []],
     ['frozen', { confirm: 'shop', frozen: true }, ['All changes are frozen; GET /freeze says by whom and why.']],

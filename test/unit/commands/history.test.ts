@@ -134,7 +134,7 @@ describe('the command history', () => {
   it('ends with 1 if nobody answers', async () => {
     expect(await run(['--exporter.url=http://127.0.0.1:1'])).toMatchObject({
       code: 1,
-      warned: expect.stringContaining('the exporter at http://127.0.0.1:1 gave no answer') as string,
+      warned: expect.stringContaining('the exporter at http://127.0.0.1:1 did not respond') as string,
     });
   });
 

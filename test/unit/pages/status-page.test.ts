@@ -124,7 +124,7 @@ describe('the sentence at the top', () => {
       'This is shard 2/4: 1 appliance is watched by the others.',
     );
     expect(await basis()).toBe(
-      'No appliance falls to this shard. This is shard 2/4: 1 appliance is watched by the others.',
+      'No appliance is assigned to this shard. This is shard 2/4: 1 appliance is watched by the others.',
     );
   });
 

@@ -127,7 +127,7 @@ describe('the steps of a change', () => {
     expect(during.calls).toBe(1);
     expect(during.ending).toMatchObject({ state: 'failed', code: 'caller_left', sent: true });
     expect(during.ending.lines.slice(1, 4)).toEqual([
-      expect.stringMatching(/^✗ 2\. Wait: .*Nobody waited any more during this step\./),
+      expect.stringMatching(/^✗ 2\. Wait: .*The caller left during this step\./),
       'Done: 1. Change a.',
       'Not done: 3. Change b.',
     ]);

@@ -88,7 +88,7 @@ describe('a renewed certificate', () => {
   it.each([
     ['is empty', '', good.key, 'fullchain.pem holds no PEM certificate'],
     ['is cut off', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', good.key, 'is damaged'],
-    ['has the key of another', good.cert, issue().key, 'is that of no certificate in fullchain.pem'],
+    ['has the key of another', good.cert, issue().key, 'does not belong to any certificate in fullchain.pem'],
     [
       'has a key with a passphrase',
       good.cert,

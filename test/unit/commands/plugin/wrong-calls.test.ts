@@ -3,7 +3,7 @@ import { runCommandLine } from '../../../../src/cli.ts';
 import { givenContext } from '../given-command.ts';
 
 it.each([
-  [['plugin'], 'which check?'],
+  [['plugin'], 'the check is missing;'],
   [['plugin', 'frm', 'lb-1'], 'did you mean farm?'],
   [['plugin', 'farm'], 'of which appliance?'],
   [['plugin', 'farm', 'lb-1', 'shop', 'intranet'], 'takes an appliance and a name'],
