@@ -1,2 +1,2 @@
 // Stands alone because the older commit has another one, see load-results.ts.
-export { checkAnswer } from '../../src/appliance/answer.ts';
+export { checkResponse as checkAnswer } from '../../src/appliance/response.ts';

@@ -41,7 +41,7 @@ import { maxPagesAtOnce } from '../../src/server/metrics-app.ts';
 import { maxPipelined } from '../../src/server/connections.ts';
 import { maxHeaderSize } from '../../src/server/create-app.ts';
 import * as password from '../../src/server/password-check.ts';
-import { countedBytes, defaultLimits } from '../../src/server/unfinished-answers.ts';
+import { countedBytes, defaultLimits } from '../../src/server/unfinished-responses.ts';
 import * as web from '../../src/server/web-access.ts';
 import { markdownList, markdownTable } from './markdown.ts';
 

@@ -1,4 +1,4 @@
-import { type ApplianceAnswer, isForeign404 } from './answer.ts';
+import { type ApplianceResponse, isForeign404 } from './response.ts';
 import { knownBasePaths } from './route.ts';
 
 /** Knows below which path the API of each appliance is, for all connections to it. */
@@ -19,12 +19,12 @@ export class BasePaths {
   }
 
   /**
-   * Returns false if an answer says that the API is not below the path: a web server answers 404
+   * Returns false if a response says that the API is not below the path: a web server answers 404
    * with a page, the API in JSON. Keeps a path that was found, and forgets it after an upgrade that
    * moves the API.
    */
-  judge({ origin }: URL, path: string, answer: Pick<ApplianceAnswer, 'status' | 'mediaType'>): boolean {
-    const isThere = !isForeign404(answer);
+  judge({ origin }: URL, path: string, response: Pick<ApplianceResponse, 'status' | 'mediaType'>): boolean {
+    const isThere = !isForeign404(response);
     if (isThere) this.#found.set(origin, path);
     else if (this.#found.get(origin) === path) this.#found.delete(origin);
     return isThere;

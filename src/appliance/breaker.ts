@@ -9,13 +9,13 @@ export interface Breaker {
   readonly state: BreakerState;
   /** Returns true if a call may start now. In half-open one may, and its outcome decides. */
   admit(): boolean;
-  /** Records an answer of the appliance, whatever it was. */
+  /** Records a response of the appliance, whatever it was. */
   succeeded(): void;
   /** Records a transport failure; the third in a row opens the breaker. */
   failed(reason: FailureReason): void;
   /** Records a refused key: opens at once, because further tries can lock an account. */
   rejected(): void;
-  /** The reason of the newest failure; undefined after an answer. */
+  /** The reason of the newest failure; undefined after a response. */
   readonly reason: FailureReason | undefined;
   /** Milliseconds until the next probe; 0 if one may start. */
   readonly waitMs: number;

@@ -2,23 +2,23 @@
 // every failure into a reason of a closed list. Only routes of api/table.ts that change nothing can
 // be asked for; the types hold that. The client owns its connections; the base path that it found
 // is shared by all connections to the appliance (base-paths.ts). Calls may run at the same time;
-// the caller limits their number. Read on in api/table.ts, connection.ts, answer.ts, decode.ts and
+// the caller limits their number. Read on in api/table.ts, connection.ts, response.ts, decode.ts and
 // errors.ts; relay.ts sends the calls of the gateway.
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
 import { steadyNow } from '../lib/time.ts';
 import {
-  type ApplianceAnswer,
+  type ApplianceResponse,
   codeOfStatus,
   type Expected,
   headerOf,
   isForeign404,
   isMissingRoute,
-  checkAnswer,
+  checkResponse,
   mediaTypeOf,
-  type CheckedAnswer,
-} from './answer.ts';
+  type CheckedResponse,
+} from './response.ts';
 import { BasePaths } from './base-paths.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
 import {
@@ -82,19 +82,19 @@ export interface CallReport {
   /** The route template. */
   readonly endpoint: string;
   /**
-   * The HTTP status, an unusual one as its class such as `4xx`, or the reason if no answer came.
+   * The HTTP status, an unusual one as its class such as `4xx`, or the reason if no response came.
    */
   readonly code: string;
   readonly reason: FailureReason | undefined;
-  /** Seconds from the request to the end of the answer. */
+  /** Seconds from the request to the end of the response. */
   readonly seconds: number;
   /** True for a read that may wait for proxies: its timeout says nothing of the appliance. */
   readonly asksProxies?: boolean;
   /** True for a 404 of the web server: the API may be below the next path, which is asked then. */
   readonly triesNextPath?: boolean;
-  /** True when the answer proves that the key was accepted. */
+  /** True when the response proves that the key was accepted. */
   readonly authenticated: boolean;
-  /** The appliance's clock minus ours, in seconds; undefined when the answer has no date. */
+  /** The appliance's clock minus ours, in seconds; undefined when the response has no date. */
   readonly clockOffsetSeconds: number | undefined;
   /** The certificate of the API; undefined before a connection. */
   readonly certificate?: CertificateLife | undefined;
@@ -159,8 +159,8 @@ interface Call {
 }
 
 interface Exchange {
-  readonly answer: ApplianceAnswer;
-  readonly checked: CheckedAnswer;
+  readonly answer: ApplianceResponse;
+  readonly checked: CheckedResponse;
 }
 
 /** Creates a client; opens no connection until the first call. */
@@ -245,12 +245,12 @@ async function withDeadline<Result>(
   }
 }
 
-/** Creates a function that sends one request, reads and checks its answer, and reports the call. */
+/** Creates a function that sends one request, reads and checks its response, and reports the call. */
 function createExchange({ now, onCall, ...options }: ClientOptions, connection: ApplianceConnection) {
   const keys = keysToHide(options);
   const scrubBody = createBodyScrubber(keys);
   const headers = { accept: '*/*', ...keyHeaders(options) };
-  /** True while an open connection may have been closed by the appliance after its last answer. */
+  /** True while an open connection may have been closed by the appliance after its last response. */
   let mayBeIdle = false;
 
   return (call: Call, path: string, signal: AbortSignal): Promise<Exchange> => attempt(call, path, signal, mayBeIdle);
@@ -277,7 +277,7 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
       const encoding =
         headerOf(response.headers, 'content-encoding') || headerOf(response.headers, 'transfer-encoding');
       const answer = { status: response.status, mediaType, encoding, text };
-      const checked = checkAnswer(answer, reply);
+      const checked = checkResponse(answer, reply);
       report({
         code: codeOfStatus(answer.status),
         reason: 'reason' in checked ? checked.reason : undefined,

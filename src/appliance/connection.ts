@@ -174,7 +174,7 @@ function fingerprintOf(socket: TLSSocket): string {
   return socket.getPeerCertificate().fingerprint256?.replaceAll(':', '').toLowerCase() ?? '';
 }
 
-/** Reports headers that do not say where the answer ends. */
+/** Reports headers that do not say where the response ends. */
 class FramingError extends Error {
   override readonly name = 'FramingError';
   readonly code = 'ERR_ANSWER_FRAMING';

@@ -38,7 +38,7 @@ export class ApplianceError extends Error {
   readonly reason: FailureReason;
   /** The route template of the call. */
   readonly endpoint: string;
-  /** The HTTP status, if there was an answer. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
   /**
    * True when the API itself said that the path or object does not exist, not a web server in front
@@ -100,7 +100,7 @@ const tlsCode =
 
 /**
  * Returns the reason for a transport error. `abortedBy` tells our deadline (`timeout`) from a
- * caller that gave up (`cancelled`). An answer that is not HTTP is `malformed`.
+ * caller that gave up (`cancelled`). A response that is not HTTP is `malformed`.
  */
 export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 'caller' | 'nobody'): FailureReason {
   if (abortedBy === 'deadline') return 'timeout';
@@ -112,7 +112,7 @@ export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 
   return thrown instanceof errors.HTTPParserError || isInterimAnswer(thrown) ? 'malformed' : 'connect';
 }
 
-/** Returns true for an answer 100 or 101 that nobody asked for; undici has no code for it. */
+/** Returns true for a response 100 or 101 that nobody asked for; undici has no code for it. */
 function isInterimAnswer(thrown: unknown): boolean {
   return thrown instanceof errors.SocketError && /^bad (upgrade|response)$/.test(thrown.message);
 }

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { PartCount, TooManyPartsError } from '../lib/counted-request.ts';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import type { Secret } from '../lib/secret.ts';
-import { headerOf, mediaTypeOf } from './answer.ts';
+import { headerOf, mediaTypeOf } from './response.ts';
 import { BasePaths } from './base-paths.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
 import { abortedBy, ApplianceError, callTimeout, messageOf, neverConnected, reasonOfTransportError } from './errors.ts';
@@ -26,7 +26,7 @@ export interface RelayRequest {
   readonly beforeSending?: () => void;
 }
 
-export interface RelayAnswer {
+export interface RelayResponse {
   readonly status: number;
   /** The headers that describe the body; others are dropped. */
   readonly headers: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export interface RelayAnswer {
  * {@link ApplianceError}.
  */
 export interface Relay {
-  send(request: RelayRequest): Promise<RelayAnswer>;
+  send(request: RelayRequest): Promise<RelayResponse>;
   urlOf(path: string): string;
   /** Lets requests under way end, and accepts no new ones. */
   retire(): Promise<void>;
@@ -69,8 +69,8 @@ const relayedHeaders = ['content-type', 'content-length', 'content-disposition',
 async function withDeadline(
   request: RelayRequest,
   timeoutMs: number,
-  send: (request: RelayRequest) => Promise<RelayAnswer>,
-): Promise<RelayAnswer> {
+  send: (request: RelayRequest) => Promise<RelayResponse>,
+): Promise<RelayResponse> {
   // AbortSignal.any would leave weak references behind at every call.
   const ending = new AbortController();
   const leave = (): void => ending.abort(request.signal.reason);
@@ -86,10 +86,10 @@ async function withDeadline(
   // The signal may live longer than many calls.
   const end = (): void => request.signal.removeEventListener('abort', leave);
   try {
-    const answer = await send({ ...request, signal: ending.signal });
-    if (Buffer.isBuffer(answer.body)) end();
-    else answer.body.once('close', end);
-    return answer;
+    const response = await send({ ...request, signal: ending.signal });
+    if (Buffer.isBuffer(response.body)) end();
+    else response.body.once('close', end);
+    return response;
   } catch (error) {
     end();
     throw error;
@@ -113,14 +113,14 @@ export function createRelay(options: RelayOptions): Relay {
     close: () => connection.close(),
   };
 
-  async function sendWithin(request: RelayRequest): Promise<RelayAnswer> {
+  async function sendWithin(request: RelayRequest): Promise<RelayResponse> {
     const basePath = basePaths.known(url) ?? (await findBasePath(request.signal));
-    const answer = await exchange(`${basePath}${request.path}`, request);
-    // An upgrade may have moved the API. This answer stands; the next call searches again.
-    hasApi(basePath, answer);
-    const beginning = await failing(request, readBeginning(answer.body, maxBufferedBytes));
+    const response = await exchange(`${basePath}${request.path}`, request);
+    // An upgrade may have moved the API. This response stands; the next call searches again.
+    hasApi(basePath, response);
+    const beginning = await failing(request, readBeginning(response.body, maxBufferedBytes));
     const body = Buffer.isBuffer(beginning) ? beginning : countBytes(beginning, request.path);
-    return { status: answer.statusCode, headers: relayable(answer.headers, keys), body: masked(body, keys) };
+    return { status: response.statusCode, headers: relayable(response.headers, keys), body: masked(body, keys) };
   }
 
   /** Finds the base path with a read: a write must not be tried under two paths. */
@@ -128,9 +128,9 @@ export function createRelay(options: RelayOptions): Relay {
     const probe: RelayRequest = { method: 'GET', path: probePath, signal };
     const candidates = basePaths.candidates(url);
     for (const basePath of candidates) {
-      const answer = await exchange(`${basePath}${probePath}`, probe);
-      await failing(probe, answer.body.dump());
-      if (hasApi(basePath, answer)) return basePath;
+      const response = await exchange(`${basePath}${probePath}`, probe);
+      await failing(probe, response.body.dump());
+      if (hasApi(basePath, response)) return basePath;
     }
     const because = `${url.host} answers, but has no management API under ${candidates.join(' or ')}`;
     throw new ApplianceError('not_found', { endpoint: probePath, message: because });

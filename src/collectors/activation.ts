@@ -102,7 +102,7 @@ async function readActivation(
   // last known end stays true until the file is gone.
   const saysNothing = summary.refused === 'unlicensed' ? text.refused !== 'not_found' : days === 0;
   const lastKnownEnd = saysNothing ? facts.activationEndSeconds : undefined;
-  // Community answers the check as well; without a named edition, only an answer that it cannot
+  // Community answers the check as well; without a named edition, only a response that it cannot
   // give tells them apart.
   const isEnterprise = edition === 'enterprise' || summary.value !== undefined || text.value !== undefined;
   return {

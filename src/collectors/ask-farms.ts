@@ -247,7 +247,7 @@ async function askState(
   const answeredBefore = was !== undefined && !was.isSilent && was.state !== 'unknown';
   try {
     const { params } = await ask().catch((error: unknown) => {
-      // One late answer is not proof that a proxy hangs.
+      // One late response is not proof that a proxy hangs.
       if (answeredBefore && error instanceof ApplianceError && error.reason === 'timeout') return ask();
       throw error;
     });

@@ -152,7 +152,7 @@ interface CollectorBase<Data> {
   /** Age in milliseconds from which a reading is stale, the default. */
   readonly maxStaleMs: number;
   readonly enabled: boolean;
-  /** True if an answer 404 means that the edition lacks the route; otherwise it is a failure. */
+  /** True if a response 404 means that the edition lacks the route; otherwise it is a failure. */
   readonly optional?: true;
   /**
    * True if it never reads from the appliance: it runs once the farms are known, whatever the

@@ -86,7 +86,7 @@ function limitsOf(before: FarmList | undefined): CollectorReadOptions {
   const { usualMs, retryAtMs } = before;
   if (countSilent(before) > 0) return { limitMs: longestListMs, workMs: Math.max(1_000, usualOf(before)) };
   if (usualMs === undefined || retryAtMs !== undefined) return { limitMs: longestListMs };
-  // On a large appliance the answer, though late, names the farms in question sooner.
+  // On a large appliance the response, though late, names the farms in question sooner.
   const isLarge = isQuicker(before, 1);
   const leastMs = isLarge ? usualMs + 1.2 * waitMs : minLimitMs;
   const limitMs = Math.min(Math.max(leastMs, 3 * usualMs), longestListMs);

@@ -29,14 +29,14 @@ const maxDifferenceMs = 300_000;
 /** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
 export async function askExporter(context: CommandContext, appliance: string): Promise<SeenAppliance> {
   const begunMs = context.steadyNow();
-  const { url, text, date } = await answerOf(context, '/api/status', { appliance });
+  const { url, text, date } = await responseOf(context, '/api/status', { appliance });
   const asked = `asked ${url.origin} in ${Math.round(context.steadyNow() - begunMs)} ms, ${text.length} bytes`;
   // The ages of readings are by the clock of the exporter.
   return { ...read(text, appliance), nowMs: clockOf(date, url), asked: [asked] };
 }
 
 /** Asks a running exporter for a path; throws NothingKnown if it does not say. */
-export async function answerOf(context: CommandContext, path: string, query: Readonly<Record<string, string>>) {
+export async function responseOf(context: CommandContext, path: string, query: Readonly<Record<string, string>>) {
   const exporter = await readExporter(context);
   const { url } = exporter;
   const timeoutMs = 1_000 * Number(context.flags.timeout ?? defaultTimeoutSeconds);
@@ -61,7 +61,7 @@ async function get(
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  // A library for HTTP would take longer to load than the answer takes.
+  // A library for HTTP would take longer to load than the response takes.
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   const names = new Names();
   const sent = request(url, {
@@ -84,7 +84,7 @@ function answerTooLong(): NothingKnown {
   return new NothingKnown(`the answer is longer than ${maxBytes} bytes, or has too many parts`);
 }
 
-/** Returns the exporter's time; throws NothingKnown for that of an answer which a proxy repeats. */
+/** Returns the exporter's time; throws NothingKnown for that of a response which a proxy repeats. */
 function clockOf(date: string, { origin }: URL): number {
   const saidMs = Date.parse(date);
   if (Number.isNaN(saidMs)) return Date.now();
@@ -123,7 +123,7 @@ function refusalText(status: number, { origin, pathname }: URL, appliance: strin
   return `the exporter at ${origin} answered ${status}: ${oneLine(said, 200).trim()}`;
 }
 
-/** Reads an answer; throws NothingKnown if it is not of the shape. */
+/** Reads a response; throws NothingKnown if it is not of the shape. */
 export function readReply<T>(shape: Shape<T>, text: string): T {
   const reply = parseJson(text);
   if (reply === undefined) throw new NothingKnown('what answers is not an exporter: it does not speak JSON');

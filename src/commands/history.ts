@@ -1,6 +1,6 @@
 import { list, maybe, number, object, type Shaped, text } from '../lib/shape.ts';
 import { changeText } from '../lib/text.ts';
-import { answerOf, readReply } from './ask-exporter.ts';
+import { responseOf, readReply } from './ask-exporter.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
 import { NothingKnown } from './plugin/check-result.ts';
 import { tableLines } from './table.ts';
@@ -22,7 +22,7 @@ const Told = object({
 const Reply = object({ events: list(Told), next: maybe(text) });
 
 const header = ['SEEN (UTC)', 'TIMES', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
-/** The most events that are printed; an answer has fewer of them if they are long. */
+/** The most events that are printed; a response has fewer of them if they are long. */
 const limit = 1_000;
 
 /** Prints what a running exporter has seen to change. */
@@ -55,7 +55,7 @@ async function readAll(
   const events: Shaped<typeof Told>[] = [];
   let next: string | undefined;
   for (let asked = 0; asked < maxAnswers && events.length < limit; asked += 1) {
-    const { text: answer } = await answerOf(context, '/api/history', {
+    const { text: answer } = await responseOf(context, '/api/history', {
       ...query,
       limit: String(limit - events.length),
       ...(next !== undefined && { before: next }),

@@ -27,7 +27,7 @@ export function pairLines(pairs: readonly (readonly [name: string, value: unknow
   return pairs.map(([, value], index) => `${(names[index] ?? '').padEnd(width)}  ${cell(value, true)}`.trimEnd());
 }
 
-/** Returns the greatest length. An answer can have more rows than Math.max takes arguments. */
+/** Returns the greatest length. A response can have more rows than Math.max takes arguments. */
 function widest(texts: readonly string[]): number {
   return texts.reduce((width, { length }) => Math.max(width, length), 0);
 }
@@ -45,7 +45,7 @@ export function valueText(value: unknown): string {
   return jsonText(value);
 }
 
-/** Returns a value of an answer as JSON, with a … for deeply nested parts. */
+/** Returns a value of a response as JSON, with a … for deeply nested parts. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(pruned(value, 0));
 }

@@ -28,7 +28,7 @@ export class PartCount {
 /**
  * A request to a server whose body fails with a {@link TooManyPartsError}, also while nobody reads
  * it: Node keeps a part of one byte in about 500, so that a few unread bodies would fill the
- * memory. Its connection stays open for the answer.
+ * memory. Its connection stays open for the response.
  */
 export class CountedRequest extends IncomingMessage {
   readonly #count = new PartCount();

@@ -41,7 +41,7 @@ interface Entry {
 
 /** A lookup that takes longer is said to hang, and the last known address is used. */
 const patienceMs = 1_000;
-/** Two tries of the C library at a name server take longer; one, and an answer of the next, do not. */
+/** Two tries of the C library at a name server take longer; one, and a response of the next, do not. */
 export const maxNameMs = 6_000;
 /** More names than anybody configures; the oldest are forgotten. */
 const maxKept = 10_000;

@@ -1,5 +1,5 @@
 // Reads values of JSON by their shape, for commands that must start fast: a schema of typebox costs
-// half a second of processor before the first answer. Replies of appliances are read by schemas.
+// half a second of processor before the first response. Replies of appliances are read by schemas.
 
 import { isRecord } from './check.ts';
 

@@ -339,7 +339,7 @@ export class AppliancePoller {
   }
 
   /**
-   * Reads the list of farms after a call without an answer: it finds out whether a proxy hangs,
+   * Reads the list of farms after a call without a response: it finds out whether a proxy hangs,
    * before the other collectors leave a process each at it.
    */
   #recheckProxies({ collector }: Job): void {

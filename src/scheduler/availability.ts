@@ -5,7 +5,7 @@ import type { FailingCalls } from '../state/status.ts';
 
 /** A poller that replaces another continues with it. */
 export interface AvailabilityState {
-  /** The time of the last answer to the right key, on the clock of `isUp`. */
+  /** The time of the last response to the right key, on the clock of `isUp`. */
   answeredAtMs: number | undefined;
   called: boolean;
   offsetSeconds: number | undefined;
@@ -17,7 +17,7 @@ export interface AvailabilityState {
 export interface AvailabilityParts {
   readonly before: AvailabilityState | undefined;
   /**
-   * The time for which an authenticated answer counts; late runs extend it, so that
+   * The time for which an authenticated response counts; late runs extend it, so that
    * `zlb_up` does not alternate.
    */
   readonly upForMs: () => number;
@@ -53,7 +53,7 @@ export class Availability {
 
   /** Records a call; `ageMs` is its time on the clock of `isUp`. */
   called({ authenticated, clockOffsetSeconds, certificate, reason, triesNextPath }: CallReport, ageMs: number): void {
-    // The answer to the same call below the other path says whether the appliance answers.
+    // The response to the same call below the other path says whether the appliance answers.
     if (triesNextPath) return;
     // Given up by us: it says nothing of the appliance.
     if (reason !== 'cancelled') {
@@ -68,7 +68,7 @@ export class Availability {
     if (certificate) this.state.certificate = certificate;
   }
 
-  /** Returns whether a recent answer had the right key; undefined before the first call. */
+  /** Returns whether a recent response had the right key; undefined before the first call. */
   hasAnswered(ageMs: number): boolean | undefined {
     const { called, answeredAtMs } = this.state;
     return called ? answeredAtMs !== undefined && ageMs - answeredAtMs < this.#parts.upForMs() : undefined;

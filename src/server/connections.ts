@@ -9,7 +9,7 @@ import { errorCode } from '../lib/check.ts';
  *
  * - Node's `maxConnections` refuses the next client, so that idle clients keep Prometheus out.
  * - Node hands over pipelined requests all at once: a later change would overtake an earlier one.
- * - Malformed bytes behind a request would take the answer of that request.
+ * - Malformed bytes behind a request would take the response of that request.
  */
 export interface Connections {
   /** Adds the guard to a listener; no other hook may come before. */
@@ -23,11 +23,11 @@ export interface Connections {
 export interface ConnectionsParts {
   /** Maximum of open connections: polling and scrapes need file descriptors too. */
   readonly maxConnections: number;
-  /** Returns the answer to a malformed request; `code` is the code of Node's error. */
+  /** Returns the response to a malformed request; `code` is the code of Node's error. */
   readonly responseTo: (code: string) => RawResponse;
 }
 
-/** An answer for a connection without a valid request. */
+/** A response for a connection without a valid request. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ interface OpenConnection {
   isRetired: boolean;
 }
 
-/** Nearly all clients wait for each answer before they send the next request. */
+/** Nearly all clients wait for each response before they send the next request. */
 export const maxPipelined = 16;
 
 /** The open connections by `connectionKey`, longest idle first. */
@@ -61,7 +61,7 @@ export function createConnections({ maxConnections, responseTo }: ConnectionsPar
       if (refused.has(socket)) return;
       refused.add(socket);
       const code = errorCode(error);
-      // A connection that failed, or did not complete its handshake, gets no answer: it would stay
+      // A connection that failed, or did not complete its handshake, gets no response: it would stay
       // open.
       if (!socket.writable || !/^(?:HPE|ERR_HTTP)_/.test(code)) {
         socket.destroy();
@@ -141,7 +141,7 @@ function runInOrder(open: OpenConnections, { request, response }: RequestPair, p
 
 /**
  * Returns the connection to close for a new client, if any: an idle one, first of the network that
- * has most connections, else a busy one of that network. A client that does not read its answers
+ * has most connections, else a busy one of that network. A client that does not read its responses
  * must not keep Prometheus out.
  */
 function connectionToEvict(all: readonly OpenConnection[], newcomer: string): OpenConnection | undefined {

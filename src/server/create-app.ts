@@ -17,7 +17,7 @@ export interface AppParts extends ConnectionsParts {
   readonly requestTimeoutMs: number;
   /** Limit for the handshake, for the first request after it, and for the headers of each. */
   readonly idleTimeoutMs: number;
-  /** The time for which an idle connection stays open after an answer. */
+  /** The time for which an idle connection stays open after a response. */
   readonly keepAliveMs: number;
   /** Cuts a connection on which nothing moves. */
   readonly stalledMs: number;
@@ -81,7 +81,7 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
         code: { optimize: false },
       },
     },
-    // No route has a schema of its answers: the package that compiles them is not loaded.
+    // No route has a schema of its responses: the package that compiles them is not loaded.
     schemaController: { compilersFactory: { buildSerializer: () => () => JSON.stringify } },
     clientErrorHandler: (error: unknown, socket: Socket) => connections.refuseMalformed(error, socket),
   };

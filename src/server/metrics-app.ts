@@ -15,7 +15,7 @@ import { registerHistoryApi } from './history-api.ts';
 import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplianceMessage } from './status-api.ts';
 import { createMethodFinder, type SchemaTypes } from './create-app.ts';
 import { expositionTypes, negotiate } from './negotiate.ts';
-import { limitUnfinished, TooManyReadersError, type UnfinishedAnswers } from './unfinished-answers.ts';
+import { limitUnfinished, TooManyReadersError, type UnfinishedAnswers } from './unfinished-responses.ts';
 import type { LastMinuteOf } from '../state/status.ts';
 import { pathOf } from './request-line.ts';
 import { createProcessMonitor } from '../pages/status/exporter-panel.ts';

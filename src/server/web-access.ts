@@ -56,7 +56,7 @@ export const maxBodyBytes = 1_024;
 export const requestMs = 10_000;
 
 export const plainText = 'text/plain; charset=utf-8';
-/** Headers of every answer; caches must not store it. */
+/** Headers of every response; caches must not store it. */
 const commonHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
 export function createWebAccess(parts: WebAccessParts): WebAccess {
@@ -136,7 +136,7 @@ function warnIfInvalid({ tls }: WebPolicy, log: Logger): void {
     );
 }
 
-/** The answer to a request that is not accepted, as an error for @fastify/basic-auth. */
+/** The response to a request that is not accepted, as an error for @fastify/basic-auth. */
 class WebRejection extends Error {
   override readonly name = 'WebRejection';
   readonly statusCode: number;
@@ -171,7 +171,7 @@ function hasLongBody(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Sends the answer and closes the connection: the rest of a body must not be parsed as a request.
+ * Sends the response and closes the connection: the rest of a body must not be parsed as a request.
  */
 function reject(reply: FastifyReply, { statusCode, message, headers }: WebRejection): void {
   void reply

@@ -11,7 +11,7 @@ export interface WebPolicy {
   readonly tls?: WebTls;
   /** bcrypt hashes by user; without any, everybody may read. */
   readonly users: ReadonlyMap<string, Secret>;
-  /** Added to every answer that has no header of the same name. */
+  /** Added to every response that has no header of the same name. */
   readonly headers: Readonly<Record<string, string>>;
   /** One more request each interval, and at most `burst` at once. */
   readonly rateLimit?: { readonly intervalMs: number; readonly burst: number };

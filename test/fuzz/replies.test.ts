@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkAnswer } from '../../src/appliance/answer.ts';
+import { checkResponse } from '../../src/appliance/response.ts';
 import type { EndpointRow } from '../../src/appliance/api/row.ts';
 import { endpointRows, endpoints } from '../../src/appliance/api/table.ts';
 import { createBodyScrubber } from '../../src/appliance/api-key.ts';
@@ -53,7 +53,7 @@ describe('a damaged reply', () => {
 function judge(key: (typeof replies)[number]['key'], body: string) {
   const mediaType = isText(key) ? 'text/plain' : 'application/json';
   const expected = { schema: schemaOf(key), maxValues: 100_000 };
-  return checkAnswer({ status: 200, mediaType, text: scrubBody(body) }, expected);
+  return checkResponse({ status: 200, mediaType, text: scrubBody(body) }, expected);
 }
 
 function schemaOf(key: (typeof replies)[number]['key']) {

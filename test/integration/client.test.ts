@@ -711,7 +711,7 @@ describe('the clock of the appliance', () => {
   });
 });
 
-// test/unit/appliance/answer.test.ts has every status and every kind of body.
+// test/unit/appliance/response.test.ts has every status and every kind of body.
 it('a refusal has the sentence of the appliance in one line, is counted, and is asked for once', async () => {
   const body = JSON.stringify({ description: 'A call', error: 'true', message: 'Nobody\r\nis at home' });
   const server = await startHttpsServer((response) => answerJson(response, body, 403));

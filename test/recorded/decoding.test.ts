@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { checkAnswer, isForeign404, isMissingRoute, mediaTypeOf } from '../../src/appliance/answer.ts';
+import { checkResponse, isForeign404, isMissingRoute, mediaTypeOf } from '../../src/appliance/response.ts';
 import { misfit } from '../fuzz/fits-schema.ts';
 import {
   decodedCall,
@@ -36,7 +36,7 @@ function verdictOn(exchange: Exchange, schema: TSchema): string {
   const { status, headers } = exchange.response;
   const mediaType = mediaTypeOf(recordedHeader(headers, 'content-type'));
   const answer = { status, mediaType, text: textOf(exchange) };
-  const checked = checkAnswer(answer, { schema, maxValues: 50_000 });
+  const checked = checkResponse(answer, { schema, maxValues: 50_000 });
   expect('value' in checked, `${exchange.name} is decoded exactly if it is a 200`).toBe(status === 200);
   if ('value' in checked) {
     expect(misfit(schema, JSON.parse(answer.text), checked.value), exchange.name).toBeUndefined();

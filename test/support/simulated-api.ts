@@ -1,7 +1,7 @@
 import { createApi } from '../../simulator/api.ts';
 import { dress } from '../../simulator/response.ts';
 import type { World } from '../../simulator/world.ts';
-import { checkAnswer } from '../../src/appliance/answer.ts';
+import { checkResponse } from '../../src/appliance/response.ts';
 import type { EndpointRow } from '../../src/appliance/api/row.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
@@ -31,7 +31,7 @@ export function simulatedApi(world: World) {
     const { template: endpoint } = parseRoute(row.route);
     const answered = answer('GET', fillTemplate(endpoint, params) ?? '');
     const expected = { schema: row.reply ?? {}, maxValues: 1e6, onUnreadable: () => undefined };
-    const checked = checkAnswer(answered, expected);
+    const checked = checkResponse(answered, expected);
     if ('value' in checked) return Promise.resolve(checked.value as never);
     const routeMissing = answered.status === 404;
     return Promise.reject(

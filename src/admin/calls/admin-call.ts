@@ -60,8 +60,8 @@ export interface RecentReads {
   readonly atMs: number;
 }
 
-/** The answer for the caller, from the appliance or from the gateway. */
-export interface AdminAnswer {
+/** The response for the caller, from the appliance or from the gateway. */
+export interface AdminResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readable | Buffer;

@@ -61,7 +61,7 @@ export const adminMetricFamilies = {
   },
 } as const;
 
-/** An answer; a type, so that prom-client accepts it as labels. */
+/** A response; a type, so that prom-client accepts it as labels. */
 type AnsweredCall = Readonly<{
   appliance: string;
   /** A route template, never a path. */
@@ -108,7 +108,7 @@ export function createAdminMetrics(registry: Registry) {
 
   return {
     answered: (call: AnsweredCall) => requests.inc(isCounted(call) ? call : { ...call, endpoint: '' }),
-    /** Counts an answer of an appliance to a call that changes something, or what replaces it. */
+    /** Counts a response of an appliance to a call that changes something, or what replaces it. */
     sent: (call: AnsweredCall) => calls.inc(call),
     denied: (call: { appliance: string; principal: string; reason: ProblemCode | 'tls' }) => denials.inc(call),
     /** Counts each guard that a call overrode. */

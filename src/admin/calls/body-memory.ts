@@ -41,7 +41,7 @@ export class HeldBody extends Readable {
 }
 
 /**
- * Holds files and long answers, so that a slow client and a slow appliance do not block each other.
+ * Holds files and long responses, so that a slow client and a slow appliance do not block each other.
  * Counts their bytes while they are held, whatever length was announced.
  */
 export class BodyMemory {

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../policy/operation.ts';
-import { AdminProblem, refuseAnswer, upstreamProblem } from '../policy/problem.ts';
-import { type ApplianceSession, readAnswer } from './session.ts';
+import { AdminProblem, refuseResponse, upstreamProblem } from '../policy/problem.ts';
+import { type ApplianceSession, readResponse } from './session.ts';
 
 /** A parameter as described by the appliance (docs/api.md §1.4). */
 export const ParameterSchema = Type.Object({
@@ -58,13 +58,13 @@ export async function discover(
   }
   const body = Buffer.from('{}');
   const request = { method, path, contentType: 'application/json', body, contentLength: body.length };
-  const { status, text } = await readAnswer(session, request, maxBytes).catch((error: unknown) => {
+  const { status, text } = await readResponse(session, request, maxBytes).catch((error: unknown) => {
     throw upstreamProblem(error, 'The appliance', 'none');
   });
-  refuseAnswer(status, 'The appliance');
+  refuseResponse(status, 'The appliance');
   // A page of a web server is not JSON: then the status alone is used.
-  const answer = parseJson(text);
-  const { params, description, message } = isRecord(answer) ? answer : {};
+  const response = parseJson(text);
+  const { params, description, message } = isRecord(response) ? response : {};
   // Early builds have the sentence in another member, and some answer with another status.
   if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(route, status, message);
   if (params.length > maxParameters) {

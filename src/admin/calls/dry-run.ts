@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { mediaTypeOf } from '../../appliance/answer.ts';
+import { mediaTypeOf } from '../../appliance/response.ts';
 import type { EndpointRow, Risk } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpointRows, endpoints } from '../../appliance/api/table.ts';
 import { isHarmless } from '../../appliance/harmless.ts';
@@ -23,7 +23,7 @@ import { maskValue } from './mask.ts';
 import { may } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { type ApplianceSession, readAnswer } from './session.ts';
+import { type ApplianceSession, readResponse } from './session.ts';
 import type { AdminCall } from './admin-call.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -46,7 +46,7 @@ const CurrentObjectSchema = Type.Object({
 });
 type CurrentObject = Static<typeof CurrentObjectSchema>;
 
-/** The answer to a dry run. */
+/** The response to a dry run. */
 export const DryRunSchema = Type.Object(
   {
     dry_run: Type.Literal(true),
@@ -181,7 +181,7 @@ async function currentObject(
   const known = await planning?.get(questionOf(operation, params))?.catch(() => undefined);
   if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {
-    const { status, headers, text } = await readAnswer(session, { method: 'GET', path }, maxObjectBytes);
+    const { status, headers, text } = await readResponse(session, { method: 'GET', path }, maxObjectBytes);
     return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;

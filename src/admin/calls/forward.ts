@@ -1,7 +1,7 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ApplianceError } from '../../appliance/errors.ts';
-import type { Relay, RelayAnswer } from '../../appliance/relay.ts';
+import type { Relay, RelayResponse } from '../../appliance/relay.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { type FreezeSwitch, frozenProblem } from '../policy/freeze.ts';
 import {
@@ -9,33 +9,33 @@ import {
   callerLeft,
   type Effect,
   neverChanged,
-  refuseAnswer,
+  refuseResponse,
   repeatWithCare,
   upstreamProblem,
 } from '../policy/problem.ts';
 import { type BodyMemory, minBytesPerSecond } from './body-memory.ts';
-import { answerInTime, bodyError, discard, discardLate, withEnd } from './session.ts';
+import { responseInTime, bodyError, discard, discardLate, withEnd } from './session.ts';
 import type { Particulars } from './recorder.ts';
 import { isChange } from '../policy/policy.ts';
-import type { AdminAnswer, AdminCall } from './admin-call.ts';
+import type { AdminResponse, AdminCall } from './admin-call.ts';
 import type { QueueSlot } from './request-queue.ts';
 
 export interface Forwarding {
   readonly appliance: { readonly name: string; readonly relay: Pick<Relay, 'send'> };
-  /** Its signal aborts when the caller leaves; this ends only the transfer of the answer. */
+  /** Its signal aborts when the caller leaves; this ends only the transfer of the response. */
   readonly asked: Pick<AdminCall, 'signal' | 'call' | 'body' | 'sent'> & {
     readonly principal: { readonly name: string };
   };
   /** Held until the exchange is over, even if the caller has left. */
   readonly slot: QueueSlot;
-  /** Holds long answers until their callers have read them. */
+  /** Holds long responses until their callers have read them. */
   readonly memory: BodyMemory;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
-  /** Maximum time until the answer begins. */
+  /** Maximum time until the response begins. */
   readonly timeoutMs: number;
   /** Called right before the call is sent, to check it again. Throws an {@link AdminProblem}. */
   readonly beforeSending: () => void;
-  /** Called once, when the answer has ended or failed; the caller's last byte waits for it. */
+  /** Called once, when the response has ended or failed; the caller's last byte waits for it. */
   readonly onOver: (outcome: Particulars) => Promise<void>;
 }
 
@@ -43,10 +43,10 @@ export interface Forwarding {
 const readerGraceMs = 20_000;
 
 /**
- * Sends one call, once. Rejects with an {@link AdminProblem}, also if an answer breaks off before
+ * Sends one call, once. Rejects with an {@link AdminProblem}, also if a response breaks off before
  * it was forwarded.
  */
-export async function forward(parts: Forwarding): Promise<AdminAnswer> {
+export async function forward(parts: Forwarding): Promise<AdminResponse> {
   const { appliance, asked, slot, timeoutMs } = parts;
   const { call, body } = asked;
   const { operation, path } = call;
@@ -65,41 +65,41 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
     return isChange(call) ? 'perhaps' : 'none';
   };
   const given = withEnd(slot.signal, !isChange(call));
-  const answered = appliance.relay.send({
+  const responded = appliance.relay.send({
     ...upload,
     method: operation.method,
     path,
     signal: given.signal,
     beforeSending() {
       parts.beforeSending();
-      // The caller got "no answer": nothing may be sent after that.
+      // The caller got "no response": nothing may be sent after that.
       if (isLate) throw callerLeft();
       asked.sent = 'sent';
     },
   });
-  const exchange = finish({ parts, answered, outcome, content, effect });
-  const begun = answered.then(
+  const exchange = finish({ parts, answered: responded, outcome, content, effect });
+  const begun = responded.then(
     () => undefined,
     () => undefined,
   );
   try {
     // The time of an upload does not count.
     if (content instanceof Readable) await Promise.race([begun, finished(content).catch(() => undefined)]);
-    await answerInTime(begun, path, timeoutMs);
+    await responseInTime(begun, path, timeoutMs);
   } catch (error) {
     isLate = true;
     discardLate(exchange);
     given.end();
     throw upstreamProblem(error, appliance.name, effect());
   }
-  const answer = await exchange;
-  if (answer.body instanceof Readable) addAbortSignal(asked.signal, answer.body);
-  return answer;
+  const response = await exchange;
+  if (response.body instanceof Readable) addAbortSignal(asked.signal, response.body);
+  return response;
 }
 
 interface SentCall {
   readonly parts: Forwarding;
-  readonly answered: Promise<RelayAnswer>;
+  readonly answered: Promise<RelayResponse>;
   readonly outcome: ReturnType<typeof createOutcome>;
   readonly content: Buffer | Readable | undefined;
   /** Returns what the call has done if it fails now. */
@@ -107,13 +107,13 @@ interface SentCall {
 }
 
 /** Follows an exchange to its end and reports its outcome, even if the caller has left. */
-async function finish({ parts, answered, outcome, content, effect }: SentCall): Promise<AdminAnswer> {
+async function finish({ parts, answered, outcome, content, effect }: SentCall): Promise<AdminResponse> {
   const { name } = parts.appliance;
   try {
-    const answer = await answered;
-    const { status, headers, body } = answer;
-    refuseAnswer(status, name);
-    if (!Buffer.isBuffer(body)) return { status, headers, body: await holdAnswer(parts, outcome, answer, body) };
+    const response = await answered;
+    const { status, headers, body } = response;
+    refuseResponse(status, name);
+    if (!Buffer.isBuffer(body)) return { status, headers, body: await holdResponse(parts, outcome, response, body) };
     await outcome.report({ status, received_bytes: body.length });
     return { status, headers, body };
   } catch (error) {
@@ -134,14 +134,14 @@ function causeOf(error: unknown, content: SentCall['content']): unknown {
 }
 
 /**
- * Receives a long answer into memory at the pace of the appliance, so that a slow caller does not
+ * Receives a long response into memory at the pace of the appliance, so that a slow caller does not
  * keep the slot, and one that breaks off is a refusal. One that is too long for that is passed on
  * while it comes; it keeps the slot, and may break off.
  */
-async function holdAnswer(
+async function holdResponse(
   parts: Forwarding,
   outcome: SentCall['outcome'],
-  { status, headers }: RelayAnswer,
+  { status, headers }: RelayResponse,
   source: Readable,
 ): Promise<Readable> {
   const { path } = parts.asked.call;
@@ -156,7 +156,7 @@ async function holdAnswer(
       pace: { graceMs: parts.timeoutMs, tooSlow: cameTooSlowly },
       async onEnd(bytes, failure) {
         if (failure) discard(source);
-        const code = failure ? { code: answerProblem(failure, parts, status).code } : {};
+        const code = failure ? { code: responseProblem(failure, parts, status).code } : {};
         await outcome.report({ status, received_bytes: bytes, ...code });
       },
     });
@@ -165,7 +165,7 @@ async function holdAnswer(
     return body.watch({ graceMs: readerGraceMs, tooSlow });
   } catch (error) {
     discard(source);
-    const problem = answerProblem(error, parts, status);
+    const problem = responseProblem(error, parts, status);
     await outcome.report({ status, code: problem.code });
     throw problem;
   }
@@ -208,8 +208,8 @@ function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
   content.once('close', () => signal.removeEventListener('abort', cut));
 }
 
-/** Returns the problem for an answer that cannot be forwarded to the caller. */
-function answerProblem(
+/** Returns the problem for a response that cannot be forwarded to the caller. */
+function responseProblem(
   error: unknown,
   { appliance, asked: { call }, slot }: Forwarding,
   answered: number,

@@ -7,7 +7,7 @@
 
 import type { Risk } from '../../appliance/api/row.ts';
 import type { Area } from '../../appliance/api/table.ts';
-import { codeOfStatus } from '../../appliance/answer.ts';
+import { codeOfStatus } from '../../appliance/response.ts';
 import { oneLine } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { type FreezeSwitch, refuseFrozen } from '../policy/freeze.ts';
@@ -23,7 +23,7 @@ import type { OperationCall } from '../policy/operation.ts';
 import { authorise, changes, isChange, refusePlanner, risksOf } from '../policy/policy.ts';
 import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AdminAnswer, AdminCall } from './admin-call.ts';
+import type { AdminResponse, AdminCall } from './admin-call.ts';
 import { actsNow, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type Approval, approvalOf, confirm } from './approval.ts';
@@ -49,7 +49,7 @@ export interface GatewayParts {
   readonly approvals: () => { readonly requiredFor: readonly Risk[] };
   readonly bodyLimits: { readonly memory: BodyMemory };
   readonly metrics: Pick<AdminMetrics, 'sent'>;
-  /** Maximum time until an appliance begins its answer. */
+  /** Maximum time until an appliance begins its response. */
   readonly timeoutMs: number;
   /**
    * Called right before a call leaves that may change something; the function that it returns is
@@ -124,7 +124,7 @@ export class Gateway {
   }
 
   /**
-   * Makes the other checks and sends the call; resolves to the appliance's answer. Each wait is
+   * Makes the other checks and sends the call; resolves to the appliance's response. Each wait is
    * followed by a check of what may have changed meanwhile. `onHeld` is called once the call has its
    * slot, before its guards.
    */
@@ -132,7 +132,7 @@ export class Gateway {
     asked: AdminCall,
     approval: Exclude<Approval, 'waits'>,
     onHeld?: () => Promise<void>,
-  ): Promise<AdminAnswer> {
+  ): Promise<AdminResponse> {
     const { body, principal } = asked;
     const place = this.#placeOf(asked);
     // Before the queue: a slow upload must not keep others from changing the appliance.
@@ -300,7 +300,7 @@ export class Gateway {
     });
   }
 
-  async #forward(asked: AdminCall, held: HeldSlot): Promise<AdminAnswer> {
+  async #forward(asked: AdminCall, held: HeldSlot): Promise<AdminResponse> {
     const { bodyLimits, freeze, timeoutMs, onLeaving } = this.#parts;
     let over: ReturnType<GatewayParts['onLeaving']> | undefined;
     return await forward({

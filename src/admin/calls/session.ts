@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ApplianceClient } from '../../appliance/client.ts';
 import { ApplianceError, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
-import type { Relay, RelayAnswer, RelayRequest } from '../../appliance/relay.ts';
+import type { Relay, RelayResponse, RelayRequest } from '../../appliance/relay.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
@@ -50,12 +50,12 @@ export function createSession({ appliance, slot, timeoutMs, signal }: SessionPar
     knownFarms,
     read,
     urlOf: (path: string): string => relay.urlOf(path),
-    async send(request: SessionRequest): Promise<RelayAnswer> {
+    async send(request: SessionRequest): Promise<RelayResponse> {
       refuseGone();
       const given = withEnd(slot.signal, request.method === 'GET');
       const exchange = relay.send({ ...request, signal: given.signal });
       slot.keepFor(exchange);
-      return await answerInTime(exchange, request.path, timeoutMs).catch((error: unknown) => {
+      return await responseInTime(exchange, request.path, timeoutMs).catch((error: unknown) => {
         discardLate(exchange);
         given.end();
         throw error;
@@ -75,12 +75,12 @@ export function withEnd(signal: AbortSignal, isRead: boolean) {
 }
 
 /** Resolves like the exchange, or rejects with `timeout`. The exchange continues. */
-export function answerInTime<Result>(exchange: Promise<Result>, path: string, timeoutMs: number): Promise<Result> {
+export function responseInTime<Result>(exchange: Promise<Result>, path: string, timeoutMs: number): Promise<Result> {
   const message = `no answer within ${timeoutMs / 1_000} s`;
   return inTime(exchange, timeoutMs, () => new ApplianceError('timeout', { endpoint: path, message }));
 }
 
-/** Destroys the body of an answer that nobody waits for any more, when it comes. */
+/** Destroys the body of a response that nobody waits for any more, when it comes. */
 export function discardLate(exchange: Promise<{ readonly body: unknown }>): void {
   void exchange.then(
     ({ body }) => discard(body),
@@ -94,14 +94,14 @@ export function discard(body: unknown): void {
 }
 
 /**
- * Sends a request and reads its answer up to a limit. Rejects with an {@link ApplianceError},
+ * Sends a request and reads its response up to a limit. Rejects with an {@link ApplianceError},
  * `oversize` for a longer one.
  */
-export async function readAnswer(
+export async function readResponse(
   { send, signal }: Pick<ApplianceSession, 'send' | 'signal'>,
   request: SessionRequest,
   maxBytes: number,
-): Promise<Omit<RelayAnswer, 'body'> & { readonly text: string }> {
+): Promise<Omit<RelayResponse, 'body'> & { readonly text: string }> {
   const { path } = request;
   const { status, headers, body } = await send(request);
   try {
@@ -111,9 +111,9 @@ export async function readAnswer(
   }
 }
 
-/** Reads an answer to its end. Rejects with `oversize` if it is longer than `maxBytes`. */
+/** Reads a response to its end. Rejects with `oversize` if it is longer than `maxBytes`. */
 export async function wholeBody(
-  { status, body }: Pick<RelayAnswer, 'status' | 'body'>,
+  { status, body }: Pick<RelayResponse, 'status' | 'body'>,
   path: string,
   maxBytes: number,
 ): Promise<Buffer> {
@@ -128,7 +128,7 @@ export async function wholeBody(
   return body;
 }
 
-/** Converts the failure of an answer that had begun; returns an error with a reason unchanged. */
+/** Converts the failure of a response that had begun; returns an error with a reason unchanged. */
 export function bodyError(
   error: unknown,
   { path, signal }: Pick<RelayRequest, 'path' | 'signal'>,

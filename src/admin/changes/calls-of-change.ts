@@ -1,4 +1,4 @@
-import { checkAnswer, mediaTypeOf } from '../../appliance/answer.ts';
+import { checkResponse, mediaTypeOf } from '../../appliance/response.ts';
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
@@ -12,7 +12,7 @@ import type { OperationCall, Operations } from '../policy/operation.ts';
 import { changes } from '../policy/policy.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
-import { applianceError, type CallAnswer, type RecipeCalls, LateError, type Write } from '../recipes/calls.ts';
+import { applianceError, type CallResponse, type RecipeCalls, LateError, type Write } from '../recipes/calls.ts';
 import type { RecipeContext } from '../recipes/recipe.ts';
 import type { ChangesContext } from './context.ts';
 import type { IdentifiedChange } from './task.ts';
@@ -33,7 +33,7 @@ export interface ChangeCalls extends RecipeCalls {
   /** Makes a call, which is not sent yet. Throws an {@link AdminError}. */
   callFor(write: Write): AdminCall;
   /** Rejects with an {@link AdminError}. */
-  send(call: AdminCall): Promise<CallAnswer>;
+  send(call: AdminCall): Promise<CallResponse>;
 }
 
 /** Longer answers are of no use to a recipe; the exporter polls within the same bound. */
@@ -72,15 +72,15 @@ function createCalls(
   const { id, appliance } = asked;
   const callFor = (write: Write): AdminCall => adminCall(callOf(operations, write), write, parts);
 
-  async function send(call: AdminCall): Promise<CallAnswer> {
+  async function send(call: AdminCall): Promise<CallResponse> {
     const { path } = call.call;
     try {
       const approval = gateway.admit(call);
       if (approval === 'waits') throw needsApproval(call);
-      const answer = await gateway.send(call, approval);
-      const body = await wholeBody(answer, path, maxAnswerBytes);
-      const mediaType = mediaTypeOf(answer.headers['content-type'] ?? '');
-      const whole = { status: answer.status, mediaType, requestId: id, body };
+      const response = await gateway.send(call, approval);
+      const body = await wholeBody(response, path, maxAnswerBytes);
+      const mediaType = mediaTypeOf(response.headers['content-type'] ?? '');
+      const whole = { status: response.status, mediaType, requestId: id, body };
       if (whole.status >= 400) throw applianceError(whole, appliance);
       return whole;
     } catch (error) {
@@ -95,9 +95,9 @@ function createCalls(
     appliance,
     async read(key, params, withinMs) {
       const row: EndpointRow & { readonly reply: (typeof endpoints)[typeof key]['reply'] } = endpoints[key];
-      const answer = await send({ ...callFor({ key, params }), limitMs: withinMs });
+      const response = await send({ ...callFor({ key, params }), limitMs: withinMs });
       const expected = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, maxAnswerBytes) };
-      const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected);
+      const checked = checkResponse({ ...response, text: response.body.toString() }, expected);
       if (!('value' in checked)) throw unusable(appliance, row.route, checked.because);
       // Read with the rights of the caller.
       answers.set(questionOf(key, params), Promise.resolve(checked.value));

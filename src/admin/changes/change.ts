@@ -196,7 +196,7 @@ export type PlanOfChange = Readonly<Static<typeof PlanOfChangeSchema>>;
 const number = Type.Integer({ minimum: 1, description: 'The number of the step.' });
 const line = Type.String({ description: 'A line for people.' });
 
-/** A line of the answer to a change that runs now. */
+/** A line of the response to a change that runs now. */
 export const ChangeEventSchema = Type.Union(
   [
     Type.Object({ event: Type.Literal('started'), change: ShownChangeSchema }),

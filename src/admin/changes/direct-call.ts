@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { AdminAnswer, AdminCall } from '../calls/admin-call.ts';
+import type { AdminResponse, AdminCall } from '../calls/admin-call.ts';
 import type { Approval } from '../calls/approval.ts';
 import { discard } from '../calls/session.ts';
 import { AdminError } from '../policy/admin-error.ts';
@@ -15,7 +15,7 @@ export async function sendDirectly(
   context: ChangesContext,
   asked: AdminCall,
   approval: Exclude<Approval, 'waits'>,
-): Promise<AdminAnswer> {
+): Promise<AdminResponse> {
   const { gateway, stopping } = context;
   const { appliance, call, body } = asked;
   // The caller may leave: the look after the call must not.
@@ -33,9 +33,9 @@ export async function sendDirectly(
     });
   };
   try {
-    const answer = await gateway.send(asked, approval, look);
-    await orProblem(lookAfter(`The appliance answered it with ${answer.status}.`), answer);
-    return answer;
+    const response = await gateway.send(asked, approval, look);
+    await orProblem(lookAfter(`The appliance answered it with ${response.status}.`), response);
+    return response;
   } catch (error) {
     const isOwn = error instanceof AdminProblem && error.code === 'l4_cut';
     if (asked.sent === 'sent' && !isOwn) await orProblem(lookAfter(error instanceof Error ? error.message : ''));
@@ -43,8 +43,8 @@ export async function sendDirectly(
   }
 }
 
-/** Makes the gateway's problem of what a look has found; the answer of the call is not passed on. */
-async function orProblem(look: Promise<string>, answer?: AdminAnswer): Promise<void> {
+/** Makes the gateway's problem of what a look has found; the response of the call is not passed on. */
+async function orProblem(look: Promise<string>, answer?: AdminResponse): Promise<void> {
   try {
     await look;
   } catch (error) {

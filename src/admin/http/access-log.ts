@@ -6,7 +6,7 @@ import type { OperationCall } from '../policy/operation.ts';
 import { riskOf } from '../policy/policy.ts';
 import type { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
-import { codeOfStatus } from '../../appliance/answer.ts';
+import { codeOfStatus } from '../../appliance/response.ts';
 import { contextOf, subjectOf } from './admin-request.ts';
 
 /** The places where each admin request is recorded. */
@@ -31,7 +31,7 @@ export async function recordRefusal(
 }
 
 /** Counts and logs a request when its connection is done with it, answered or not. */
-export function recordAnswer({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
+export function recordResponse({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, appliance = '', asked, signal, startedAtMs, ...context } = contextOf(request);
   const { call = context.call, overridden = {}, sent = 'not_sent' } = asked ?? {};
   // A token that may do nothing could invent a series for each operation.

@@ -16,7 +16,7 @@ import { Allowance } from '../../lib/allowance.ts';
 import { certificateProblem, guardHandshakes } from '../../lib/handshakes.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { ThrottledLog } from '../../lib/throttled-log.ts';
-import { recordAnswer, recordRefusal } from './access-log.ts';
+import { recordResponse, recordRefusal } from './access-log.ts';
 import { registerRelayRoutes, unknownPath } from './relay-routes.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
@@ -29,7 +29,7 @@ import { createRequestBodies } from './request-bodies.ts';
 import { refuseOtherThanAlerts, registerChangeRoutes } from './change-routes.ts';
 import { rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
 import { pathOf } from '../../server/request-line.ts';
-import { limitUnfinished } from '../../server/unfinished-answers.ts';
+import { limitUnfinished } from '../../server/unfinished-responses.ts';
 
 export interface AdminAppParts extends AdminRoutesParts {
   readonly gateway: Gateway;
@@ -50,7 +50,7 @@ const publicPaths = /^\/(?:(?:docs|console)(?:\/|$)|$)/;
 const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
 /** Headers for pages that take a token: the page that opened them has no hold on them. */
 const pageHeaders = { ...safeHeaders, 'cross-origin-opener-policy': 'same-origin' } as const;
-/** Headers for answers of appliances: browsers must treat them as data only, and not store them. */
+/** Headers for responses of appliances: browsers must treat them as data only, and not store them. */
 const privateHeaders = {
   ...safeHeaders,
   'cache-control': 'no-store',
@@ -127,8 +127,8 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
 
   app.addHook('onRequest', async (request, reply) => {
     const context = startContext(request, reply);
-    // On `close`, not when the answer is sent: a caller that leaves early is logged too.
-    reply.raw.once('close', () => recordAnswer(parts, request, reply));
+    // On `close`, not when the response is sent: a caller that leaves early is logged too.
+    reply.raw.once('close', () => recordResponse(parts, request, reply));
     const isPublic = publicPaths.test(pathOf(request));
     void reply.headers({ 'x-request-id': request.id, ...(isPublic ? pageHeaders : privateHeaders) });
     if (isPublic) {

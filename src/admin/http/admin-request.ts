@@ -10,10 +10,10 @@ import { AdminProblem, internalError } from '../policy/problem.ts';
 import { maxReasonLength, type Subject } from '../calls/recorder.ts';
 import { percentDecoded } from '../../lib/text.ts';
 import { pathOf } from '../../server/request-line.ts';
-import { TooManyReadersError } from '../../server/unfinished-answers.ts';
+import { TooManyReadersError } from '../../server/unfinished-responses.ts';
 
 /**
- * Collects what the steps of an admin request find out, for its answer, the audit, the log and the
+ * Collects what the steps of an admin request find out, for its response, the audit, the log and the
  * metrics.
  */
 export interface RequestContext {

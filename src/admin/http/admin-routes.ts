@@ -11,7 +11,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { callerOf, contextOf, readAdminHeaders, subjectOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
-import { gatewayRoute } from './openapi/answers.ts';
+import { gatewayRoute } from './openapi/responses.ts';
 
 export interface AdminRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor' | 'parametersOf'>;

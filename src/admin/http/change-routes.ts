@@ -24,7 +24,7 @@ import { type Asked, AskedSchema, malformed } from '../changes/task.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
-import { gatewayRoute, schemaRef } from './openapi/answers.ts';
+import { gatewayRoute, schemaRef } from './openapi/responses.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
 export interface ChangeRoutesParts {
@@ -207,8 +207,8 @@ function registerDeciding(app: FastifyInstance, { changes, bodies }: ChangeRoute
   const routes = app.withTypeProvider<SchemaTypes>();
   for (const word of decisionWords) {
     const { summary, status, takes } = decisions[word];
-    const answer = { description: 'The change in its new state.', schema: 'Change', status, takes } as const;
-    const schema = { ...gatewayRoute(`${word}Change`, summary, answer), params: ChangeParams };
+    const response = { description: 'The change in its new state.', schema: 'Change', status, takes } as const;
+    const schema = { ...gatewayRoute(`${word}Change`, summary, response), params: ChangeParams };
     routes.post(`/changes/:id/${word}`, { schema }, async (request, reply) => {
       const { id } = request.params;
       const caller = callerOf(request);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerPage } from './gateway-page.ts';
-import { gatewayTag } from './openapi/answers.ts';
+import { gatewayTag } from './openapi/responses.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { describeRoute, type OwnPaths } from './openapi/own-routes.ts';
 

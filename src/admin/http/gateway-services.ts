@@ -50,7 +50,7 @@ export const maxBodyMs = 20_000;
 /** Per appliance, for reads and changes each. */
 export const maxWaiting = 16;
 export const maxWaitMs = 30_000;
-/** A call without an answer keeps its slot in the queue for this multiple of `admin.timeout`. */
+/** A call without a response keeps its slot in the queue for this multiple of `admin.timeout`. */
 const slotTimeoutFactor = 2;
 /** The parts of a gateway that live as long as it listens. */
 export interface GatewayServices extends GatewaySurroundings {

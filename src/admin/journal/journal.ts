@@ -209,7 +209,7 @@ export class Journal {
     this.#failing = error.message;
   }
 
-  /** Resolves to the answer of the thread; rejects with the failure in it. */
+  /** Resolves to the response of the thread; rejects with the failure in it. */
   async #ask(question: JournalQuestion): Promise<JournalAnswer> {
     const answer = await this.#thread.ask(question);
     const { failure } = answer;

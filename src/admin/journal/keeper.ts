@@ -22,7 +22,7 @@ export type JournalQuestion =
       readonly known: AuditPosition | undefined;
       /** The time of `processNow` after which nobody waits: then nothing may be written. */
       readonly untilMs: number;
-      /** True after an answer that came too late: the answer has what is on disk once more. */
+      /** True after a response that came too late: the response has what is on disk once more. */
       readonly again: boolean;
     }
   | { readonly do: 'find'; readonly page: JournalQuery }

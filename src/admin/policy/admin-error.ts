@@ -6,14 +6,14 @@ interface AdminErrorDetails {
   /** The stable code of the gateway's refusal. */
   readonly code?: string | undefined;
   readonly requestId?: string | undefined;
-  /** The HTTP status, when an answer came at all. */
+  /** The HTTP status, when a response came at all. */
   readonly status?: number | undefined;
-  /** The answer as it came, for scripts. */
+  /** The response as it came, for scripts. */
   readonly body?: Buffer | undefined;
   readonly cause?: unknown;
 }
 
-/** A request that the gateway, a recipe or the appliance refused, or that got no answer. */
+/** A request that the gateway, a recipe or the appliance refused, or that got no response. */
 export class AdminError extends Error {
   override readonly name: string = 'AdminError';
   readonly title: string;

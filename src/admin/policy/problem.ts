@@ -216,7 +216,7 @@ export interface ProblemDetails {
   /** Replaces the usual status of the code. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Additional members of the answer. */
+  /** Additional members of the response. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
@@ -280,7 +280,7 @@ export function internalError(cause: unknown): AdminProblem {
 /** `unsent`: no byte of it left; `perhaps`: it may have done its work; `none`: it is a read. */
 export type Effect = 'unsent' | 'perhaps' | 'none';
 
-/** Returns the problem for the caller if the appliance gave no answer that can be forwarded. */
+/** Returns the problem for the caller if the appliance gave no response that can be forwarded. */
 export function upstreamProblem(error: unknown, appliance: string, effect: Effect): AdminProblem {
   if (error instanceof AdminProblem) return error;
   if (!(error instanceof ApplianceError)) return internalError(error);
@@ -300,7 +300,7 @@ export function upstreamProblem(error: unknown, appliance: string, effect: Effec
   });
 }
 
-/** Has the failures without an answer of the API; all others are `upstream_malformed`. */
+/** Has the failures without a response of the API; all others are `upstream_malformed`. */
 const codeOfReason: Partial<Readonly<Record<FailureReason, ProblemCode>>> = {
   timeout: 'upstream_timeout',
   gateway_timeout: 'upstream_timeout',
@@ -315,8 +315,8 @@ export const repeatWithCare = 'The appliance may have carried it out: read the o
 
 const checkTls = 'Check tls of the appliance in the configuration; `zlb-exporter fingerprint` prints what it shows.';
 
-/** Refuses the answers that must not reach a caller. */
-export function refuseAnswer(status: number, appliance: string): void {
+/** Refuses the responses that must not reach a caller. */
+export function refuseResponse(status: number, appliance: string): void {
   // The appliance refused our key; the caller's token is valid.
   if (status === 401) {
     throw new AdminProblem('upstream_unauthorized', {

@@ -12,9 +12,9 @@ export interface Content {
   readonly bytes: Buffer;
 }
 
-export interface CallAnswer {
+export interface CallResponse {
   readonly status: number;
-  /** Lower case, without parameters; empty when the answer names none. */
+  /** Lower case, without parameters; empty when the response names none. */
   readonly mediaType: string;
   readonly requestId: string;
   readonly body: Buffer;
@@ -35,7 +35,7 @@ export interface RecipeCalls {
   readonly appliance: string;
   /** Rejects with a {@link LateError} if `withinMs` is given, and over. */
   read<Key extends ReadKey>(key: Key, params: Params<Key>, withinMs?: number): Promise<ReplyOf<Key>>;
-  /** Resolves to the text of a read whose answer is not JSON. */
+  /** Resolves to the text of a read whose response is not JSON. */
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   readonly write: (write: Write) => Promise<void>;
   /** Resolves to the dry run of a call; changes nothing. */
@@ -60,10 +60,10 @@ export function jsonContent(value: Readonly<Record<string, unknown>>): Content {
  * Makes an error of an appliance's refusal. Takes the message only: a 402 also names the machine's
  * key.
  */
-export function applianceError({ status, requestId, body }: CallAnswer, appliance: string): AdminError {
-  const answer = parseJson(body);
-  const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message : '';
-  const parameters = status === 400 && isRecord(answer) ? namesIn(answer.params) : [];
+export function applianceError({ status, requestId, body }: CallResponse, appliance: string): AdminError {
+  const response = parseJson(body);
+  const message = isRecord(response) && typeof response.message === 'string' ? response.message : '';
+  const parameters = status === 400 && isRecord(response) ? namesIn(response.params) : [];
   return new AdminError(`${appliance} answered ${status}`, {
     detail: message === '' ? 'It gave no reason.' : message,
     // The appliance answers an empty body with the list of parameters (docs/api.md §1.4).

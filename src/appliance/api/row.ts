@@ -21,7 +21,7 @@ export type BodyKind = 'none' | 'json' | 'text' | 'pem' | 'gzip';
 export type SinceRelease = '4.0' | '4.0.1' | '4.0.2' | null;
 
 /**
- * The effect of a read beside its answer (docs/api.md §1.7). The types keep such a read out of
+ * The effect of a read beside its response (docs/api.md §1.7). The types keep such a read out of
  * polling, guards and plans; in the gateway it needs the right of `risk` as well.
  */
 export interface Act {

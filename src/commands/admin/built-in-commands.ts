@@ -63,8 +63,8 @@ export async function listOperations(words: readonly string[], { flags, say, she
   say(`${found.length} of ${Object.keys(endpoints).length} operations.`);
 }
 
-function auditLines(answer: unknown): readonly string[] {
-  const records = recordsOf(answer, 'records');
+function auditLines(response: unknown): readonly string[] {
+  const records = recordsOf(response, 'records');
   if (records.length === 0) return ['No records match.'];
   return tableLines(
     ['time', 'principal', 'event', 'appliance', 'operation', 'result', 'reason'],
@@ -88,9 +88,9 @@ function routeOf({ method, path }: Readonly<Record<string, unknown>>): string {
   return path === '-' ? '' : `${valueText(method)} ${valueText(path)}`;
 }
 
-function freezeLines(answer: unknown): readonly string[] {
-  if (!isRecord(answer) || answer.frozen !== true) return ['Changes are not frozen.'];
-  const { by, since, reason } = answer;
+function freezeLines(response: unknown): readonly string[] {
+  if (!isRecord(response) || response.frozen !== true) return ['Changes are not frozen.'];
+  const { by, since, reason } = response;
   return ['All changes are frozen.', ...pairLines(Object.entries({ by, since, reason }))];
 }
 

@@ -4,10 +4,10 @@ import { changes } from '../../admin/policy/policy.ts';
 import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
-import { type AdminCommand, type AdminSession, isAgreed, optionsOf, printAnswer } from './session.ts';
+import { type AdminCommand, type AdminSession, isAgreed, optionsOf, printResponse } from './session.ts';
 import { readContent, redactor } from './content.ts';
 import { type CallOptions, readReply, requestFor } from './gateway-client.ts';
-import { createOutputFile, type OutputFile, showAnswer } from './show-answer.ts';
+import { createOutputFile, type OutputFile, showResponse } from './show-response.ts';
 import type { Content } from '../../admin/recipes/calls.ts';
 import { type DryRun, DryRunSchema } from '../../admin/calls/dry-run.ts';
 import { dryRunLines, refusalLines, warningLines, wouldFail } from './dry-run-lines.ts';
@@ -75,15 +75,17 @@ async function dryRunOf(
   confirm: string | undefined,
   session: AdminSession,
 ): Promise<{ readonly dryRun: DryRun; readonly body: Buffer }> {
-  const answer = await session.client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
-  const body = await answer.whole();
+  const response = await session.client.send(
+    requestFor(appliance, call, content, { ...options, confirm, dryRun: true }),
+  );
+  const body = await response.whole();
   const title = 'The gateway answered a dry run with something else';
   return { dryRun: readReply(DryRunSchema, parseJson(body), title), body };
 }
 
 async function showDryRun(prepared: PreparedCall, session: AdminSession): Promise<number> {
   const { dryRun, body } = await dryRunOf(prepared, session.flags.confirm, session);
-  await printAnswer(body, () => dryRunLines(dryRun), session);
+  await printResponse(body, () => dryRunLines(dryRun), session);
   return wouldFail(dryRun) ? 1 : 0;
 }
 
@@ -120,11 +122,11 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
     const unconfirmed = given === undefined ? confirm : undefined;
     if (!(await isAgreed(`${call.operation.key} on ${appliance}`, session, unconfirmed))) return 2;
   }
-  const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
-  if (answer.waitsAs !== undefined) {
-    await showWaiting(answer, session);
+  const response = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
+  if (response.waitsAs !== undefined) {
+    await showWaiting(response, session);
     return waitsCode;
   }
-  await showAnswer(answer, appliance, session, output);
+  await showResponse(response, appliance, session, output);
   return 0;
 }

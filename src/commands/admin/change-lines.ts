@@ -12,7 +12,7 @@ import { readReply } from './gateway-client.ts';
 import { recordsOf } from './render.ts';
 import { pairLines, tableLines } from '../table.ts';
 
-/** Checks the gateway's answer about a change; throws an {@link AdminError}. */
+/** Checks the gateway's response about a change; throws an {@link AdminError}. */
 export function readChange(change: unknown): ShownChange {
   return readReply(ShownChangeSchema, change, 'The gateway answered with something else than a change');
 }
@@ -110,9 +110,9 @@ export function undecidedLines(change: ShownChange): readonly string[] {
   ];
 }
 
-export function listLines(answer: unknown): readonly string[] {
-  const changes = recordsOf(answer, 'changes');
-  const notProposed = recordsOf(answer, 'not_proposed').flatMap(({ title, appliance, because }) => [
+export function listLines(response: unknown): readonly string[] {
+  const changes = recordsOf(response, 'changes');
+  const notProposed = recordsOf(response, 'not_proposed').flatMap(({ title, appliance, because }) => [
     '',
     oneLine(`Not proposed: ${String(title)} on ${String(appliance)}. ${String(because)}`, 1_000),
   ]);

@@ -3,10 +3,10 @@ import { oneLine } from '../../lib/text.ts';
 import type { ShownChange } from '../../admin/changes/change.ts';
 import { UsageError } from '../command.ts';
 import { listLines, outcomeLines, readChange, changeLines, stateLine, undecidedLines } from './change-lines.ts';
-import type { GatewayAnswer, GatewayRequest } from './gateway-client.ts';
+import type { GatewayResponse, GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
 import { type Asking, post } from './run-change.ts';
-import { type AdminCommand, type AdminSession, isAgreed, printAnswer, show } from './session.ts';
+import { type AdminCommand, type AdminSession, isAgreed, printResponse, show } from './session.ts';
 
 /** Ends with this code when a change was not sent, because it waits for approval. */
 export const waitsCode = 3;
@@ -20,9 +20,9 @@ export async function askForChange(change: Asking, session: AdminSession): Promi
 }
 
 /** Shows the change that the gateway made instead of sending a change. */
-export async function showWaiting(answer: Pick<GatewayAnswer, 'whole'>, session: AdminSession): Promise<void> {
+export async function showWaiting(response: Pick<GatewayResponse, 'whole'>, session: AdminSession): Promise<void> {
   const { flags, say, warn, shell } = session;
-  const body = await answer.whole();
+  const body = await response.whole();
   const change = readChange(parseJson(body));
   if (!flags.json) return printLines(undecidedLines(change), { say, warn });
   warn(stateLine(change));
@@ -41,7 +41,7 @@ export const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string
     {
       flags: ['json'],
       run: (id, session) =>
-        show(session, { method: 'GET', path: pathOf(id) }, (answer) => undecidedLines(readChange(answer))),
+        show(session, { method: 'GET', path: pathOf(id) }, (response) => undecidedLines(readChange(response))),
     },
   ],
   ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],
@@ -77,10 +77,10 @@ async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): 
   const reason = session.flags.reason;
   if (word === 'deny' && reason === undefined)
     throw new UsageError('a denial needs a reason, for those who asked: --reason=TEXT');
-  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChange(answer))]);
+  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (response) => [stateLine(readChange(response))]);
 }
 
-/** A change, and the answer that had it. */
+/** A change, and the response that had it. */
 interface SeenChange {
   readonly change: ShownChange;
   readonly body: Buffer;
@@ -97,13 +97,13 @@ async function approve(id: string, session: AdminSession): Promise<number> {
     throw new UsageError(
       '--yes needs --digest=HEX, of the plan that somebody has looked at; zlb-exporter admin changes show ID has it',
     );
-  // A script reads the answer alone.
+  // A script reads the response alone.
   const quiet = flags.json ? { ...session, say: session.warn } : session;
   const approved =
     flags.yes && digest !== undefined ? await sendApproval(id, digest, session) : await approveShown(id, digest, quiet);
   if (typeof approved === 'number') return approved;
   const { change, body } = flags.watch ? await watch(approved, quiet) : approved;
-  await printAnswer(body, () => [stateLine(change), ...outcomeLines(change)], session);
+  await printResponse(body, () => [stateLine(change), ...outcomeLines(change)], session);
   return !flags.watch || change.state === 'done' ? 0 : 1;
 }
 

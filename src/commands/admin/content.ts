@@ -81,7 +81,7 @@ const minSecretLength = 4;
 
 /**
  * Returns a function that masks the passwords and keys of a request body in a text: appliances
- * repeat them in their answers.
+ * repeat them in their responses.
  */
 export function redactor(content: Content | undefined): (text: string) => string {
   const body = content?.type === bodyTypes.json[0] ? parseJson(content.bytes) : undefined;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
-import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
+import { headerOf, mediaTypeOf } from '../../appliance/response.ts';
 import { decode } from '../../appliance/decode.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
@@ -31,11 +31,11 @@ export interface CallOptions {
   readonly dryRun?: boolean;
 }
 
-export interface GatewayAnswer {
+export interface GatewayResponse {
   readonly status: number;
-  /** Lower case, without parameters; empty when the answer names none. */
+  /** Lower case, without parameters; empty when the response names none. */
   readonly mediaType: string;
-  /** True for an answer that is a file to save. */
+  /** True for a response that is a file to save. */
   readonly attachment: boolean;
   readonly requestId: string;
   /** The change that the gateway made of a change, instead of sending it. */
@@ -50,10 +50,10 @@ export interface GatewayAnswer {
 
 /**
  * Sends requests to the admin gateway. Every failure is an {@link AdminError}; a refusal by the
- * appliance is an answer.
+ * appliance is a response.
  */
 export interface GatewayClient {
-  send(request: GatewayRequest): Promise<GatewayAnswer>;
+  send(request: GatewayRequest): Promise<GatewayResponse>;
   close(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
     bodyTimeout: patienceMs,
   });
 
-  async function send(request: GatewayRequest): Promise<GatewayAnswer> {
+  async function send(request: GatewayRequest): Promise<GatewayResponse> {
     const { origin, pathname } = new URL(url);
     const response = await exchange(request, {
       origin,
@@ -174,7 +174,7 @@ const hints: Readonly<Record<string, string>> = {
   appliance_denied: 'Here: zlb-exporter admin appliances.',
 };
 
-/** Returns true for OpenSSL's error codes about an answer in another protocol. */
+/** Returns true for OpenSSL's error codes about a response in another protocol. */
 function speaksNoTls(error: unknown): boolean {
   return /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL)$/.test(errorCode(error));
 }
@@ -210,7 +210,7 @@ async function readWholeBody(body: Readable): Promise<Buffer> {
   }
 }
 
-/** Returns the error for an answer that ended early. */
+/** Returns the error for a response that ended early. */
 export function truncated(error: unknown): AdminError {
   return new AdminError('The response was truncated', {
     detail: messageOf(error),
@@ -226,10 +226,10 @@ export function tooLong(): AdminError {
   });
 }
 
-/** Checks an answer of the gateway; throws an {@link AdminError} when it does not fit. */
-export function readReply<Schema extends TSchema>(schema: Schema, answer: unknown, title: string): Static<Schema> {
-  const checked = decode(schema, answer);
-  if (checked.ok) return answer as Static<Schema>;
+/** Checks a response of the gateway; throws an {@link AdminError} when it does not fit. */
+export function readReply<Schema extends TSchema>(schema: Schema, response: unknown, title: string): Static<Schema> {
+  const checked = decode(schema, response);
+  if (checked.ok) return response as Static<Schema>;
   throw new AdminError(title, {
     detail: checked.because,
     remedy: 'Use the same version of zlb-exporter on both sides.',

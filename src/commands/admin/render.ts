@@ -3,7 +3,7 @@ import { oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import { jsonText, pairLines, tableLines, valueText } from '../table.ts';
 
-/** Members of an answer that are not its subject (docs/api.md §1.5). */
+/** Members of a response that are not its subject (docs/api.md §1.5). */
 const envelope: readonly string[] = ['description', 'message', 'warning', 'success', 'error', 'documentation'];
 
 /** The longest lists of an appliance that a person reads are far below. */
@@ -16,7 +16,7 @@ const maxColumns = 64;
 const maxSectionDepth = 8;
 
 /**
- * Renders a JSON answer for people: lists of objects as tables, objects as names and values, nested
+ * Renders a JSON response for people: lists of objects as tables, objects as names and values, nested
  * objects as sections. Stops a little after {@link maxLines} lines.
  */
 export function renderJson(value: unknown): readonly string[] {
@@ -28,12 +28,12 @@ export function renderJson(value: unknown): readonly string[] {
 }
 
 /**
- * Returns the subject of an answer, without the envelope. A single member is the subject itself,
+ * Returns the subject of a response, without the envelope. A single member is the subject itself,
  * whatever its name.
  */
-function subjectOf(answer: unknown): unknown {
-  if (!isRecord(answer)) return answer;
-  const members = Object.entries(answer).filter(([name]) => !envelope.includes(name));
+function subjectOf(response: unknown): unknown {
+  if (!isRecord(response)) return response;
+  const members = Object.entries(response).filter(([name]) => !envelope.includes(name));
   const [only, ...more] = members;
   return only && more.length === 0 ? only[1] : Object.fromEntries(members);
 }
@@ -49,8 +49,8 @@ export function renderText(text: string): readonly string[] {
     .map((line) => oneLine(line.replaceAll('\t', '    '), 10_000));
 }
 
-export function recordsOf(answer: unknown, name: string): readonly Readonly<Record<string, unknown>>[] {
-  const list = isRecord(answer) ? answer[name] : undefined;
+export function recordsOf(response: unknown, name: string): readonly Readonly<Record<string, unknown>>[] {
+  const list = isRecord(response) ? response[name] : undefined;
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 

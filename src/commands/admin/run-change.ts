@@ -24,10 +24,10 @@ export function post(path: string, value: unknown): GatewayRequest {
 
 /** Resolves to the plan of a change; nothing is changed. */
 export async function planOf(asked: Asking, session: Pick<AdminSession, 'client'>): Promise<PlanOfChange> {
-  const answer = await session.client.send(post('/changes?dry_run=true', { ...asked, run: 'now' }));
+  const response = await session.client.send(post('/changes?dry_run=true', { ...asked, run: 'now' }));
   return readReply(
     PlanOfChangeSchema,
-    parseJson(await answer.whole()),
+    parseJson(await response.whole()),
     'The gateway answered with something else than a plan',
   );
 }
@@ -42,12 +42,12 @@ export interface Ran {
 
 /** Lets the gateway run a change, and tells what its steps do. */
 export async function runNow(asked: Asking, session: AdminSession, tell: (event: ChangeEvent) => void): Promise<Ran> {
-  const answer = await session.client.send(post('/changes', { ...asked, run: 'now' }));
-  if (answer.status !== 200) return { change: readChange(parseJson(await answer.whole())), untold: [] };
+  const response = await session.client.send(post('/changes', { ...asked, run: 'now' }));
+  if (response.status !== 200) return { change: readChange(parseJson(await response.whole())), untold: [] };
   let id: string | undefined;
   let told = 0;
   try {
-    for await (const line of linesOf(answer.body)) {
+    for await (const line of linesOf(response.body)) {
       const event = readReply(ChangeEventSchema, parseJson(line), 'The gateway told something else than a step');
       if (event.event === 'started') ({ id } = event.change);
       if (event.event === 'end') told += 1;
@@ -60,7 +60,7 @@ export async function runNow(asked: Asking, session: AdminSession, tell: (event:
   throw cutShort(id, session.stopped.aborted);
 }
 
-/** Returns the error for an answer that ended before its change did. */
+/** Returns the error for a response that ended before its change did. */
 function cutShort(id: string | undefined, isInterrupted: boolean): AdminError {
   const what = id === undefined ? 'list' : `show ${oneLine(id, 64)}`;
   return new AdminError(isInterrupted ? 'Interrupted' : 'The gateway stopped answering', {
@@ -74,7 +74,7 @@ function cutShort(id: string | undefined, isInterrupted: boolean): AdminError {
 /** Longer than any plan that a gateway makes. */
 const maxLineLength = 8_388_608;
 
-/** Yields the lines of an answer, but for the empty ones. */
+/** Yields the lines of a response, but for the empty ones. */
 async function* linesOf(body: Readable): AsyncGenerator<string> {
   let rest = '';
   body.setEncoding('utf8');

@@ -63,19 +63,19 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** Sends a request, and prints its answer as {@link printAnswer} does. */
+/** Sends a request, and prints its response as {@link printResponse} does. */
 export async function show(
   session: AdminSession,
   request: GatewayRequest,
-  toLines: (answer: unknown) => readonly string[],
+  toLines: (response: unknown) => readonly string[],
 ): Promise<void> {
-  await printAnswer(await (await session.client.send(request)).whole(), toLines, session);
+  await printResponse(await (await session.client.send(request)).whole(), toLines, session);
 }
 
-/** Prints the lines of an answer, or with `--json` the exact answer. */
-export async function printAnswer(
+/** Prints the lines of a response, or with `--json` the exact response. */
+export async function printResponse(
   body: Buffer,
-  toLines: (answer: unknown) => readonly string[],
+  toLines: (response: unknown) => readonly string[],
   session: AdminSession,
 ): Promise<void> {
   if (session.flags.json) await session.shell.write(body);

@@ -45,7 +45,7 @@ interface ApplianceProbe {
 
 export interface Failure {
   /**
-   * `nothing_enabled`: no collector was there to ask. `unproven`: something answers, but no answer
+   * `nothing_enabled`: no collector was there to ask. `unproven`: something answers, but no response
    * shows that it is the API and accepts the key. The last three: it answers, and its farms cannot
    * be read.
    */
@@ -62,7 +62,7 @@ export interface Failure {
 /** The failure of one collector. */
 interface Obstacle {
   readonly collector: string;
-  /** Undefined for an answer that has the right form and makes no sense. */
+  /** Undefined for a response that has the right form and makes no sense. */
   readonly reason: FailureReason | undefined;
   readonly message: string;
 }
@@ -212,7 +212,7 @@ function resultOf({ appliance, settings, watch, poller, made, failure: ofCalls }
     polled.push(collector.name);
   }
   const failure = ofCalls ?? unprovenBy(watch.calls, obstacles) ?? withoutFarms(obstacles);
-  // The report has failures of its own; what could not be read in an answer is judged.
+  // The report has failures of its own; what could not be read in a response is judged.
   const unreadable = status.collectors.flatMap(({ failure: _told, ...each }) => (each.unreadable ? each : []));
   const judged = { ...status, up: true, breaker: 'closed', collectors: unreadable } as const;
   return {
@@ -260,7 +260,7 @@ function withoutFarms(obstacles: readonly Obstacle[]): Failure | undefined {
   return { reason: reason === 'forbidden' || reason === 'unlicensed' ? reason : 'farms_unread', message };
 }
 
-/** Returns the offset of the appliance's clock in seconds, from the last answer that has a date. */
+/** Returns the offset of the appliance's clock in seconds, from the last response that has a date. */
 export function clockOffsetOf(calls: readonly CallReport[]): number | undefined {
   return calls.findLast(({ clockOffsetSeconds }) => clockOffsetSeconds !== undefined)?.clockOffsetSeconds;
 }

@@ -88,9 +88,9 @@ function withParameters(delivery: Delivery, more: Readonly<Record<string, string
 
 /** Resolves to the names of the appliances of the token. */
 async function appliancesOf(session: AdminSession): Promise<readonly string[]> {
-  const answer = parseJson(await (await session.client.send({ method: 'GET', path: '/appliances' })).whole());
+  const response = parseJson(await (await session.client.send({ method: 'GET', path: '/appliances' })).whole());
   const title = 'The gateway answered with something else than its appliances';
-  return readReply(AppliancesSchema, answer, title).appliances.map(({ name }) => name);
+  return readReply(AppliancesSchema, response, title).appliances.map(({ name }) => name);
 }
 
 /** Lets the gateway plan all appliances at the same time; each has a queue of its own there. */

@@ -27,7 +27,7 @@ interface Measure {
   readonly max?: number;
 }
 
-/** The answer of a check: its findings, and what to say if none of them is a problem. */
+/** The result of a check: its findings, and what to say if none of them is a problem. */
 export interface CheckResult {
   readonly findings: readonly CheckedObject[];
   readonly otherwise: string;

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TwinOf } from '../../../src/history/twin-watch.ts';
 import { registerStatusApi } from '../../../src/server/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/state/status.ts';
-import { limitUnfinished } from '../../../src/server/unfinished-answers.ts';
+import { limitUnfinished } from '../../../src/server/unfinished-responses.ts';
 import { turnsDuring } from '../../support/loop-turns.ts';
 import { certificateStatus, unknownAppliance } from '../../support/fleet-status.ts';
 

@@ -1,7 +1,7 @@
 import { roleMay } from '../../policy/policy.ts';
 import { roles } from '../../policy/principal.ts';
 import { endpoints } from '../../../appliance/api/table.ts';
-import { gatewayTag, type JsonObject, plainSchema, replySchemas, sharedAnswers, wireSchemas } from './answers.ts';
+import { gatewayTag, type JsonObject, plainSchema, replySchemas, sharedAnswers, wireSchemas } from './responses.ts';
 import { gatewaySchemas } from './gateway-schemas.ts';
 import type { OwnPaths } from './own-routes.ts';
 import { operationOf, placeRows, sharedParameters } from './operation.ts';

@@ -4,7 +4,7 @@ import { parseRoute } from '../../../appliance/route.ts';
 import { bodyTypes } from '../../policy/operation.ts';
 import { roleMay } from '../../policy/policy.ts';
 import { roles } from '../../policy/principal.ts';
-import { answersOf, type JsonObject, schemaRef } from './answers.ts';
+import { answersOf, type JsonObject, schemaRef } from './responses.ts';
 
 interface PathParameter {
   readonly name: string;

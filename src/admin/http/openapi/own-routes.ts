@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { JsonObject } from './answers.ts';
+import type { JsonObject } from './responses.ts';
 
 /** What a route of the gateway says of itself: see `own` in answers.ts. */
 interface RouteSchema {

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type BodyMemory, maxBodyBytes } from '../../../../src/admin/calls/body-memory.ts';
 import { forward } from '../../../../src/admin/calls/forward.ts';
-import type { RelayAnswer } from '../../../../src/appliance/relay.ts';
+import type { RelayResponse } from '../../../../src/appliance/relay.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import type { Particulars } from '../../../../src/admin/calls/recorder.ts';
 import { givenBodyMemory } from '../../../support/given-body-memory.ts';
@@ -11,7 +11,7 @@ import { givenBodyMemory } from '../../../support/given-body-memory.ts';
 /** A change whose answer is a stream, as the appliance sends a long one. */
 async function givenLongAnswer(
   body: Readable,
-  { status = 200, headers = {}, memory = givenBodyMemory() }: Partial<RelayAnswer> & { memory?: BodyMemory } = {},
+  { status = 200, headers = {}, memory = givenBodyMemory() }: Partial<RelayResponse> & { memory?: BodyMemory } = {},
 ) {
   const outcomes: Particulars[] = [];
   const leaving = new AbortController();

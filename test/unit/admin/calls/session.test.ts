@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { type AdminAppliance, createSession } from '../../../../src/admin/calls/session.ts';
 import { createRequestQueue, type QueueSlot } from '../../../../src/admin/calls/request-queue.ts';
 import { ApplianceError } from '../../../../src/appliance/errors.ts';
-import type { RelayAnswer, RelayRequest } from '../../../../src/appliance/relay.ts';
+import type { RelayResponse, RelayRequest } from '../../../../src/appliance/relay.ts';
 
 const here = new AbortController().signal;
 const what = { noun: 'read', object: 'of farm shop' };
 const place = { appliance: 'lb-1', kind: 'read', what, principal: 'alice', signal: here } as const;
 
 it('an appliance that works on a call for which nobody waits any more gets no other one in its place', async () => {
-  const answer = Promise.withResolvers<RelayAnswer>();
+  const answer = Promise.withResolvers<RelayResponse>();
   const relay = { send: () => answer.promise };
   const appliance = { relay, knownFarms: () => undefined } as unknown as AdminAppliance;
   const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxWaitMs: 60_000 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AdminError } from '../../../../src/admin/policy/admin-error.ts';
 import type { AuditLine } from '../../../../src/admin/journal/record.ts';
-import type { CallAnswer, Write } from '../../../../src/admin/recipes/calls.ts';
+import type { CallResponse, Write } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Step } from '../../../../src/admin/recipes/recipe.ts';
 import { endingOf } from '../../../../src/admin/changes/recover.ts';
 import { pinned, runSteps, type StepParts } from '../../../../src/admin/changes/run.ts';
@@ -34,7 +34,7 @@ async function run(
         calls += 1;
         if (leaves()) call.sent = 'sent';
         const answer = left.shift();
-        return answer ? Promise.reject(answer) : Promise.resolve({ status: 200 } as CallAnswer);
+        return answer ? Promise.reject(answer) : Promise.resolve({ status: 200 } as CallResponse);
       },
     },
     signal: new AbortController().signal,

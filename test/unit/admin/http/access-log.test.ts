@@ -2,7 +2,7 @@ import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import type { AdminCall } from '../../../../src/admin/calls/admin-call.ts';
-import { type AccessLogParts, recordAnswer } from '../../../../src/admin/http/access-log.ts';
+import { type AccessLogParts, recordResponse } from '../../../../src/admin/http/access-log.ts';
 import { contextOf, declareContext, startContext } from '../../../../src/admin/http/admin-request.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 
@@ -21,7 +21,7 @@ it.each([
     const call = createOperations().find('GET', '/farms/shop');
     const asked: Partial<AdminCall> = { call, sent };
     Object.assign(contextOf(request), { appliance: 'lb-1', call, asked });
-    recordAnswer(parts as AccessLogParts, request, reply.code(403));
+    recordResponse(parts as AccessLogParts, request, reply.code(403));
     return reply.send();
   });
 

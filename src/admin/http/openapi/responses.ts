@@ -111,7 +111,7 @@ const refused = 'A refusal or failure of the gateway; `code` says which.';
 
 export const gatewayTag = 'gateway';
 
-interface OwnAnswer {
+interface RouteResponse {
   readonly description: string;
   /** The name of its component. */
   readonly schema: keyof typeof gatewaySchemas;
@@ -126,7 +126,7 @@ interface OwnAnswer {
  * Returns what the document shows of a route of the gateway itself, as parts of its schema. `takes`
  * is for the document alone: the handler reads the body, within the limits of bodies.
  */
-export function gatewayRoute(operationId: string, summary: string, answer: OwnAnswer) {
+export function gatewayRoute(operationId: string, summary: string, answer: RouteResponse) {
   const { description, schema, status = 200, takes, others } = answer;
   return {
     operationId,

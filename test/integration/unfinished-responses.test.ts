@@ -8,7 +8,7 @@ import {
   defaultLimits,
   limitUnfinished,
   TooManyReadersError,
-} from '../../src/server/unfinished-answers.ts';
+} from '../../src/server/unfinished-responses.ts';
 import { negotiate } from '../../src/server/negotiate.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { fillRegistry } from '../../src/metrics/render.ts';

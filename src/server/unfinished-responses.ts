@@ -8,34 +8,34 @@ import { largestShare, networkOf } from './connections.ts';
 import { ThrottledLog } from '../lib/throttled-log.ts';
 
 /**
- * Limits the answers of a listener that are under way, of all its paths together. A slow reader
+ * Limits the responses of a listener that are under way, of all its paths together. A slow reader
  * costs a socket and a portion, and is cut off.
  */
 export interface UnfinishedAnswers {
   /** Throws a {@link TooManyReadersError} if nothing may be sent now; call it before long work. */
   refuseFull(request: FastifyRequest): void;
-  /** Sends a long answer. Throws a {@link TooManyReadersError}. */
-  send(request: FastifyRequest, reply: FastifyReply, answer: LongAnswer): FastifyReply;
+  /** Sends a long response. Throws a {@link TooManyReadersError}. */
+  send(request: FastifyRequest, reply: FastifyReply, response: LongResponse): FastifyReply;
 }
 
-export interface LongAnswer {
-  /** The answer in the order of its buffers, which other answers may share. */
+export interface LongResponse {
+  /** The response in the order of its buffers, which other responses may share. */
   readonly contents: readonly Buffer[];
   /** True to compress it while it is sent. */
   readonly isZstd?: boolean;
 }
 
 export interface AnswerLimits {
-  /** Maximum of answers under way; targets of a large fleet may be scraped in one moment. */
+  /** Maximum of responses under way; targets of a large fleet may be scraped in one moment. */
   readonly maxUnfinished: number;
   /**
-   * Maximum size of all answers under way: an unread answer stays in memory together with newer
+   * Maximum size of all responses under way: an unread response stays in memory together with newer
    * ones.
    */
   readonly maxUnfinishedBytes: number;
-  /** After this time an answer may be cut for a new one: Prometheus has given up by then. */
+  /** After this time a response may be cut for a new one: Prometheus has given up by then. */
   readonly patienceMs: number;
-  /** After this time an answer is cut. */
+  /** After this time a response is cut. */
   readonly maxMs: number;
 }
 
@@ -46,7 +46,7 @@ export const defaultLimits: AnswerLimits = {
   maxMs: 30_000,
 };
 
-/** Refuses an answer, since clients do not read those that are under way. */
+/** Refuses a response, since clients do not read those that are under way. */
 export class TooManyReadersError extends Error {
   override readonly name = 'TooManyReadersError';
 }
@@ -56,16 +56,16 @@ export const countedBytes = 65_536;
 /** Shorter answers are sent at once. */
 const smallBytes = 262_144;
 /**
- * Bytes per write: otherwise TLS would encrypt the whole answer for a reader that does not read.
+ * Bytes per write: otherwise TLS would encrypt the whole response for a reader that does not read.
  */
 const portionBytes = 262_144;
-/** Memory that a compression holds besides the answer. */
+/** Memory that a compression holds besides the response. */
 const zstdBytes = 2_097_152;
 
-/** Limits the answers of all routes that the app gets afterwards. */
+/** Limits the responses of all routes that the app gets afterwards. */
 export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defaultLimits): UnfinishedAnswers {
   const room = createRoom(log, limits);
-  // Streams are those of `send`, and the long answers of the gateway, which has its own limits.
+  // Streams are those of `send`, and the long responses of the gateway, which has its own limits.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
     const bytes = Buffer.byteLength(payload);
@@ -82,7 +82,7 @@ export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defa
   return {
     refuseFull: (request) => room.refuseFull(request),
     send(request, reply, { contents, isZstd = false }) {
-      // The reader left while the answer was made.
+      // The reader left while the response was made.
       if (reply.raw.closed) return reply.hijack();
       const bytes = lengthOf(contents);
       const isHead = request.method === 'HEAD';
@@ -102,7 +102,7 @@ interface Unfinished {
 }
 
 /**
- * Returns who shares the room for answers: the readers of one path in one network. Behind a proxy,
+ * Returns who shares the room for responses: the readers of one path in one network. Behind a proxy,
  * all clients have one address, and those of the status must not keep Prometheus out.
  */
 function readersOf({ ip, routeOptions }: FastifyRequest): string {
@@ -115,7 +115,7 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
   const unfinished = new Map<ServerResponse, Unfinished>();
   let heldBytes = 0;
 
-  /** Returns an answer to cut for a request: an old one, or one of readers beyond their share. */
+  /** Returns a response to cut for a request: an old one, or one of readers beyond their share. */
   function superfluousFor(request: FastifyRequest): ServerResponse | undefined {
     const [oldest] = unfinished;
     if (oldest && steadyNow() - oldest[1].startedAtMs >= patienceMs) return oldest[0];
@@ -147,7 +147,7 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
     refuseFull(request: FastifyRequest): void {
       if (unfinished.size >= maxUnfinished && !superfluousFor(request)) refuse(request);
     },
-    /** Takes room until the answer has been sent. Throws a {@link TooManyReadersError}. */
+    /** Takes room until the response has been sent. Throws a {@link TooManyReadersError}. */
     take(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
       const { raw: response } = reply;
       // A single answer may be longer than the limit.

@@ -7,14 +7,14 @@ import { type FailureReason, reasonOfStatus } from './errors.ts';
 import { type Excess, excessOf, withLengthOf } from './reply-bounds.ts';
 import { lengthKeyword } from './wire-types.ts';
 
-/** A complete answer to a GET. */
-export interface ApplianceAnswer {
+/** A complete response to a GET. */
+export interface ApplianceResponse {
   readonly status: number;
-  /** Lower case, without parameters; empty when the answer names none. */
+  /** Lower case, without parameters; empty when the response names none. */
   readonly mediaType: string;
   /** The coding of the body, such as `gzip`; absent or empty for none. */
   readonly encoding?: string;
-  /** The text of the answer, without keys. */
+  /** The text of the response, without keys. */
   readonly text: string;
 }
 
@@ -27,8 +27,8 @@ export interface Expected {
   readonly onUnreadable?: OnUnreadable | undefined;
 }
 
-/** The result of checking an answer; `because` may quote the appliance. */
-export type CheckedAnswer = (
+/** The result of checking a response; `because` may quote the appliance. */
+export type CheckedResponse = (
   | { readonly value: unknown }
   | { readonly reason: FailureReason; readonly because: string }
 ) & {
@@ -37,11 +37,11 @@ export type CheckedAnswer = (
 
 type ParsedBody = { readonly json: unknown } | Excess;
 
-/** Checks an answer against its row of the endpoint table. Parses the body once. */
-export function checkAnswer(answer: ApplianceAnswer, expectation: Expected): CheckedAnswer {
+/** Checks a response against its row of the endpoint table. Parses the body once. */
+export function checkResponse(response: ApplianceResponse, expectation: Expected): CheckedResponse {
   const { schema, maxValues, onUnreadable } = expectation;
-  if (answer.status !== 200) return checkErrorAnswer(answer, maxValues);
-  const { mediaType, encoding = '', text } = answer;
+  if (response.status !== 200) return checkErrorResponse(response, maxValues);
+  const { mediaType, encoding = '', text } = response;
   const malformed = (because: string) => ({ reason: 'malformed', because, provesKey: false }) as const;
   if (!['', 'identity', 'chunked'].includes(encoding.toLowerCase()))
     return malformed(`the answer is compressed (${encoding}), which nobody asked for`);
@@ -64,10 +64,10 @@ function shortened(schema: TSchema, text: string): string {
 }
 
 /**
- * Checks an answer other than 200. Its body is used only if it is JSON of the API, within the
+ * Checks a response other than 200. Its body is used only if it is JSON of the API, within the
  * bounds of a reply.
  */
-function checkErrorAnswer({ status, mediaType, text }: ApplianceAnswer, maxValues: number): CheckedAnswer {
+function checkErrorResponse({ status, mediaType, text }: ApplianceResponse, maxValues: number): CheckedResponse {
   const body = mediaType === 'application/json' ? parse(text, maxValues) : undefined;
   const json = body && 'json' in body ? body.json : undefined;
   // Early releases answer 403 when deactivated; the certificate key in the body marks it
@@ -82,7 +82,7 @@ function checkErrorAnswer({ status, mediaType, text }: ApplianceAnswer, maxValue
 
 /**
  * Returns true if a refusal proves that the key was accepted: the API checks the key before the
- * route (docs/api.md §1.2). An answer in another form may come from something that never checked
+ * route (docs/api.md §1.2). A response in another form may come from something that never checked
  * the key.
  */
 function provesKey(status: number, isOfTheApi: boolean): boolean {
@@ -93,12 +93,12 @@ function provesKey(status: number, isOfTheApi: boolean): boolean {
  * Returns true if a web server says that there is no API under the path; the API itself would
  * answer in JSON.
  */
-export function isForeign404({ status, mediaType }: Pick<ApplianceAnswer, 'status' | 'mediaType'>): boolean {
+export function isForeign404({ status, mediaType }: Pick<ApplianceResponse, 'status' | 'mediaType'>): boolean {
   return status === 404 && mediaType === 'text/html';
 }
 
 /** Returns true if the API itself says that the path or object does not exist. */
-export function isMissingRoute({ status, mediaType }: ApplianceAnswer): boolean {
+export function isMissingRoute({ status, mediaType }: ApplianceResponse): boolean {
   return status === 404 && mediaType === 'application/json';
 }
 

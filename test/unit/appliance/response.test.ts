@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { type ApplianceAnswer, checkAnswer, codeOfStatus } from '../../../src/appliance/answer.ts';
+import { type ApplianceResponse, checkResponse, codeOfStatus } from '../../../src/appliance/response.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { documentStatuses } from '../../support/api-document.ts';
 
 const object = Type.Object({});
 
-const check = (answer: Partial<ApplianceAnswer>, schema: Parameters<typeof checkAnswer>[1]['schema'] = object) =>
-  checkAnswer({ status: 200, mediaType: 'application/json', text: '{}', ...answer }, { schema, maxValues: 50 });
+const check = (answer: Partial<ApplianceResponse>, schema: Parameters<typeof checkResponse>[1]['schema'] = object) =>
+  checkResponse({ status: 200, mediaType: 'application/json', text: '{}', ...answer }, { schema, maxValues: 50 });
 
 it('the statistics of a farm are read however many sessions it has, and hold their number alone', () => {
   const session = { session: '192.0.2.1', service: 'www', id: 0, backend_ip: '10.0.0.1', backend_port: 80 };

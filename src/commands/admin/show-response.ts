@@ -5,34 +5,34 @@ import { errorCode, isRecord, parseJson, toError } from '../../lib/check.ts';
 import { type Shell, UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import { applianceError } from '../../admin/recipes/calls.ts';
-import { type GatewayAnswer, truncated } from './gateway-client.ts';
+import { type GatewayResponse, truncated } from './gateway-client.ts';
 import { renderJson, renderText, printLines } from './render.ts';
 import type { AdminSession } from './session.ts';
 
-/** Prints or saves an answer; rejects with an {@link AdminError} when the appliance refused. */
-export async function showAnswer(
-  answer: GatewayAnswer,
+/** Prints or saves a response; rejects with an {@link AdminError} when the appliance refused. */
+export async function showResponse(
+  response: GatewayResponse,
   appliance: string,
   { flags, say, warn, shell }: AdminSession,
   output: OutputFile | undefined,
 ): Promise<void> {
-  if (answer.status >= 400) throw applianceError({ ...answer, body: await answer.whole() }, appliance);
+  if (response.status >= 400) throw applianceError({ ...response, body: await response.whole() }, appliance);
   if (output) {
-    say(`${await output.save(answer.body)} bytes are saved.`);
+    say(`${await output.save(response.body)} bytes are saved.`);
     return;
   }
-  if (!isText(answer) && shell.outputIsTerminal) {
-    answer.body.destroy();
+  if (!isText(response) && shell.outputIsTerminal) {
+    response.body.destroy();
     throw new AdminError('The answer is a file', {
       detail: 'It is not shown on a terminal: it may hold keys and control characters.',
       remedy: 'Repeat it with --output=FILE.',
     });
   }
-  if (flags.json || !isText(answer)) {
-    await copy(answer.body, shell);
+  if (flags.json || !isText(response)) {
+    await copy(response.body, shell);
     return;
   }
-  printLines(linesOf(answer.status, (await answer.whole()).toString()), { say, warn });
+  printLines(linesOf(response.status, (await response.whole()).toString()), { say, warn });
 }
 
 async function copy(body: Readable, { write }: Shell): Promise<void> {
@@ -44,8 +44,8 @@ async function copy(body: Readable, { write }: Shell): Promise<void> {
   }
 }
 
-/** Returns true for an answer in JSON or text that is not a file to save. */
-function isText({ attachment, mediaType }: GatewayAnswer): boolean {
+/** Returns true for a response in JSON or text that is not a file to save. */
+function isText({ attachment, mediaType }: GatewayResponse): boolean {
   return !attachment && /^(?:text\/.*|application\/json|)$/.test(mediaType);
 }
 
@@ -56,7 +56,7 @@ function linesOf(status: number, text: string): readonly string[] {
 }
 
 /**
- * A file that exists before the request is sent, so that no answer is lost because it cannot be
+ * A file that exists before the request is sent, so that no response is lost because it cannot be
  * saved.
  */
 export interface OutputFile {
