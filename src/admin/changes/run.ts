@@ -37,31 +37,25 @@ export async function launch(
   approved: ApprovedPlan,
   save: () => Promise<HeldChange>,
 ): Promise<StartedChange> {
+  const { store, underWay, log } = context;
   const { id, plan } = approved.planned;
-  context.store.claim(id, urlsOf(plan));
-  try {
-    const held = await save();
-    return { change: held.change, over: start(context, held, approved) };
-  } catch (error) {
-    context.store.release(id);
+  store.claim(id, urlsOf(plan));
+  const held = await save().catch((error: unknown) => {
+    store.release(id);
     throw error;
-  }
-}
-
-function start(context: ChangesContext, held: HeldChange, approved: ApprovedPlan): Promise<Change> {
-  const { id } = held.change;
-  const running = carryOut(context, held, approved)
+  });
+  const over = carryOut(context, held, approved)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the journal what became of it.
-      context.log.error({ err: error, change: id }, 'change broke off');
+      log.error({ err: error, change: id }, 'change broke off');
     })
     .finally(() => {
-      context.store.release(id);
-      context.underWay.delete(running);
+      store.release(id);
+      underWay.delete(over);
     })
     .then(() => held.change);
-  context.underWay.add(running);
-  return running;
+  underWay.add(over);
+  return { change: held.change, over };
 }
 
 async function carryOut(context: ChangesContext, held: HeldChange, approved: ApprovedPlan): Promise<void> {
