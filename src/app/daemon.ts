@@ -75,7 +75,7 @@ export interface Daemon {
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text, createHistoryThread: createThread } = parts;
-  const connecting = createConnecting(log);
+  const connecting = { names: loggedNames(log.child({ part: 'names' })), basePaths: new BasePaths() };
   const cron = createCron();
   const self = createSelfMetrics(build, { ...parts, credentials: credentialsOf(settings, web) });
   const store = createStore();
@@ -143,11 +143,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await history.close();
     },
   };
-}
-
-function createConnecting(log: DaemonParts['log']) {
-  const names = loggedNames(log.child({ part: 'names' }));
-  return { names, basePaths: new BasePaths() };
 }
 
 /** The settings in force; a reload replaces them. */

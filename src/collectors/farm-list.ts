@@ -103,7 +103,8 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
   };
   try {
     const limits = { ...limitsOf(before), onDuration };
-    const listed = (await listOf(read, limits)).map(toFarm);
+    const rows = await listOf(read, limits);
+    const listed = rows.map((row) => ({ ...farmOf(row), state: stateWord(row.status) }));
     const list = { ...watchedOf(listed, watches), usualMs: tookMs, hasAddresses: true, startedAtMs };
     const waitedMs = tookMs - (before?.usualMs ?? 0);
     return waitedMs < hungMs ? list : await findSilent(context, list, { before, waitedMs });
@@ -194,8 +195,4 @@ function watchedOf(
 ): { readonly farms: readonly ListedFarm[]; readonly excluded: number } {
   const watched = listed.filter(({ name }) => watches(name));
   return { farms: watched, excluded: listed.length - watched.length };
-}
-
-function toFarm(row: FarmRow): ListedFarm {
-  return { ...farmOf(row), state: stateWord(row.status) };
 }

@@ -50,10 +50,12 @@ export async function forward(parts: Forwarding): Promise<AdminResponse> {
   const { appliance, asked, slot, timeoutMs } = parts;
   const { call, body } = asked;
   const { operation, path } = call;
+  const tooSlow = () =>
+    new ApplianceError('timeout', { endpoint: path, message: 'the appliance took the file too slowly' });
   const upload = body && {
     contentType: body.contentType,
     contentLength: body.contentLength,
-    body: body.content({ graceMs: timeoutMs, tooSlow: takenTooSlowly(path) }),
+    body: body.content({ graceMs: timeoutMs, tooSlow }),
   };
   const content = upload?.body;
   if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
@@ -223,10 +225,6 @@ function responseProblem(
     headers,
     cause: error,
   });
-}
-
-function takenTooSlowly(path: string): () => ApplianceError {
-  return () => new ApplianceError('timeout', { endpoint: path, message: 'the appliance took the file too slowly' });
 }
 
 function readTooSlowly(): AdminProblem {

@@ -110,7 +110,9 @@ export async function readBody(
   const { patienceMs } = limits;
   // Reading and parsing cost time that all share: what is refused is not read.
   room?.claim(contentLength);
-  const content = body ? await inTime(receive(body), patienceMs, () => bodyTooSlow(patienceMs)) : Buffer.alloc(0);
+  const tooSlow = () =>
+    new AdminProblem('body_too_slow', { detail: `The body did not arrive within ${patienceMs / 1_000} s.` });
+  const content = body ? await inTime(receive(body), patienceMs, tooSlow) : Buffer.alloc(0);
   room?.count(content.length - contentLength);
   return bodyInMemory(kind, contentType, content);
 }
@@ -312,10 +314,6 @@ function tooManyParts({ message }: TooManyPartsError): AdminProblem {
     detail: `${oneLine(message, 200)}; nothing was sent.`,
     remedy: 'Send the body in fewer and longer parts, such as with a Content-Length.',
   });
-}
-
-function bodyTooSlow(patienceMs: number): AdminProblem {
-  return new AdminProblem('body_too_slow', { detail: `The body did not arrive within ${patienceMs / 1_000} s.` });
 }
 
 function fileTooSlow(): AdminProblem {

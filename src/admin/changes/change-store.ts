@@ -145,8 +145,10 @@ export class ChangeStore {
    * nothing, if that cannot be written. `caller` is undefined if the exporter itself moves it.
    */
   async move(held: HeldChange, next: Transition, caller?: Caller): Promise<Change> {
-    const shown = { ...held.change, ...shownAlerts(held) };
-    const moved = transition({ change: shown, sealed: held.sealed }, next, new Date(this.#parts.now()).toISOString());
+    const { alerts, sealed } = held;
+    // A proposal whose alerts have ended keeps those it had.
+    const shown = { ...held.change, ...(alerts.length > 0 && { alerts }) };
+    const moved = transition({ change: shown, sealed }, next, new Date(this.#parts.now()).toISOString());
     const { change } = moved;
     await this.#save(moved, (alongside) => this.#record(change, caller, alongside));
     if (isOver(change.state)) this.#parts.metrics.changeEnded(change.state);
@@ -243,11 +245,6 @@ export class ChangeStore {
 
 function heldOf(stored: StoredChange, isFromCopy = false): HeldChange {
   return { ...stored, isDeciding: false, alerts: stored.change.alerts, isFromCopy };
-}
-
-/** Returns the alerts of a proposal; one whose alerts have ended keeps those it had. */
-function shownAlerts({ alerts }: HeldChange): Partial<Pick<Change, 'alerts'>> {
-  return alerts.length > 0 ? { alerts } : {};
 }
 
 /** A clock that was set back by more than this would let a change live for too long. */

@@ -46,7 +46,10 @@ export async function decide(
     const refusal = refusalOf(context, word, held, principal);
     if (refusal) throw refusal;
     if (word !== 'approve') return (await save()).change;
-    if (digest !== held.change.digest) throw otherDigest();
+    if (digest !== held.change.digest)
+      throw new AdminProblem('digest_mismatch', {
+        detail: 'The digest is not that of the present plan; nothing was sent.',
+      });
     // The approver may leave once it is approved; the exporter goes on.
     const runner = { ...caller, signal: context.stopping.signal };
     const planned = await planAgain(context, held, runner);
@@ -77,18 +80,12 @@ export async function setAlerts(
   });
 }
 
-function otherDigest(): AdminProblem {
-  return new AdminProblem('digest_mismatch', {
-    detail: 'The digest is not that of the present plan; nothing was sent.',
-  });
-}
-
 /** Returns a change that the principal may see. Throws an {@link AdminProblem}. */
 export function changeFor(context: ChangesContext, id: string, principal: Principal): HeldChange {
   context.store.refuseUnread();
   const held = context.store.find(id);
-  if (!held || !maySee(context, principal, held.change)) throw unknownChange();
-  return held;
+  if (held && maySee(context, principal, held.change)) return held;
+  throw new AdminProblem('unknown_change', { detail: 'There is no such change, or the token does not cover it.' });
 }
 
 /** Returns true for the token that asked for it, and for one that may do the same. */
@@ -190,10 +187,6 @@ function refuseRefused({ steps }: ChangePlan): void {
     detail: refused.map(({ title, because }) => `${title}: ${because.join(' ')}`).join(' '),
     remedy: refused.flatMap(({ findings }) => findings.map(({ remedy }) => remedy)).join(' '),
   });
-}
-
-function unknownChange(): AdminProblem {
-  return new AdminProblem('unknown_change', { detail: 'There is no such change, or the token does not cover it.' });
 }
 
 function notYours({ name }: Principal): AdminProblem {

@@ -133,7 +133,7 @@ export async function runSteps(steps: readonly Step[], parts: StepParts): Promis
     const result = await runStep(step, parts);
     wasSent ||= result.isSent;
     const isDone = 'done' in result;
-    const line = isDone ? `✓ ${number}. ${result.done}` : `✗ ${number}. ${failureOf(step, result.error)}`;
+    const line = isDone ? `✓ ${number}. ${result.done}` : `✗ ${number}. ${step.title}: ${sentencesOf(result.error)}`;
     lines.push(line);
     parts.onEvent({ event: 'end', step: number, ok: isDone, line });
     if (isDone) continue;
@@ -188,10 +188,6 @@ function mayHaveRun({ status, code }: AdminError): boolean {
   return status === undefined || status >= 500;
 }
 
-function failureOf({ title }: Step, { title: what, message, remedy }: AdminError): string {
-  return `${title}: ${sentences(what, message, remedy)}`;
-}
-
 /** Returns what is done and what is not. */
 function afterwards(steps: readonly Step[], { index, carriedOut }: StepFailure): readonly string[] {
   const numbered = steps.map(({ title, write }, at) => ({ text: `${at + 1}. ${title}`, write }));
@@ -216,8 +212,7 @@ async function rollbackLines(
       return [await runRollback(failed)];
     } catch (error) {
       if (!(error instanceof AdminError)) throw error;
-      const { title, message, remedy } = error;
-      return [`The rollback failed: ${sentences(title, message, remedy)} ${failed.rollback.manualRemedy}`];
+      return [`The rollback failed: ${sentencesOf(error)} ${failed.rollback.manualRemedy}`];
     }
   }
   const perhaps = carriedOut === 'perhaps' ? failed?.undo : undefined;
@@ -231,6 +226,8 @@ async function rollbackLines(
   ];
 }
 
-function sentences(...texts: readonly string[]): string {
-  return texts.flatMap((text) => (text === '' ? [] : text.endsWith('.') ? text : `${text}.`)).join(' ');
+function sentencesOf({ title, message, remedy }: AdminError): string {
+  return [title, message, remedy]
+    .flatMap((text) => (text === '' ? [] : text.endsWith('.') ? text : `${text}.`))
+    .join(' ');
 }

@@ -130,7 +130,8 @@ async function withFarmState(context: RecipeContext, name: string, error: unknow
   if (!(error instanceof AdminError)) return error;
   const status = await readFarmStatus(context, name).catch(() => 'unknown');
   const start = startCommand(context.calls.appliance, name);
-  const remedy = isLate(error)
+  const isLate = error.status === 504 || error.code === 'upstream_timeout';
+  const remedy = isLate
     ? `${hungDaemon} Otherwise start it: ${start}.`
     : `Put right what it names, then start it: ${start}.`;
   return new AdminError(error.title, {
@@ -140,10 +141,6 @@ async function withFarmState(context: RecipeContext, name: string, error: unknow
     requestId: error.requestId,
     status: error.status,
   });
-}
-
-function isLate({ status, code }: AdminError): boolean {
-  return status === 504 || code === 'upstream_timeout';
 }
 
 /** The appliance stops the farm before it asks the daemon of L4 farms (docs/api.md §4.8). */

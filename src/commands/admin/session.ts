@@ -51,16 +51,12 @@ async function fail(error: unknown, { flags, warn, shell }: CommandContext): Pro
     for (const line of errorLines(error)) warn(line);
     return 1;
   }
-  if (isAbort(error)) {
+  // A wait or a request that the process was asked to stop.
+  if (error instanceof Error && error.name === 'AbortError') {
     warn('zlb-exporter: interrupted');
     return 1;
   }
   throw error;
-}
-
-/** Returns true for the error of a wait or a request that the process was asked to stop. */
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
 }
 
 /** Sends a request, and prints its response as {@link printResponse} does. */
