@@ -14,7 +14,7 @@ import { TwinWatch } from '../history/twin-watch.ts';
 import { type ApplianceSettings, type Settings, sendersOf } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
-import type { GatewaySurroundings } from '../admin/http/gateway-services.ts';
+import type { GatewayDependencies } from '../admin/http/gateway-services.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
 import { credentialsOf } from './credentials.ts';
 import { listen } from '../lib/listen.ts';
@@ -56,7 +56,7 @@ export interface DaemonParts extends Configuration {
   readonly now: () => number;
   readonly random: () => number;
   /** Replaces the clock and the timers of what changes wait for. */
-  readonly waits?: GatewaySurroundings['waits'];
+  readonly waits?: GatewayDependencies['waits'];
   readonly createHistoryThread?: CreateHistoryThread;
   readonly createJournalThread?: CreateJournalThread;
 }

@@ -89,7 +89,7 @@ async function load(
   };
 }
 
-/** The surroundings in which files of a configuration are read. */
+/** The context in which files of a configuration are read. */
 interface FileReading {
   readonly env: Environment;
   readonly variable: Variables;

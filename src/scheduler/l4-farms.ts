@@ -47,9 +47,9 @@ export class L4Farms {
    */
   async unlessL4(read: ReadFrom, { name, profile }: Farm): Promise<HarmlessFarm | undefined> {
     if (profile === 'l4xnat') return undefined;
-    const said = this.#saidOf(name);
-    if (said.some(({ farm }) => !farm)) return undefined;
-    const known = said.find(({ ageMs }) => ageMs < provesForMs);
+    const listed = this.#listedAs(name);
+    if (listed.some(({ farm }) => !farm)) return undefined;
+    const known = listed.find(({ ageMs }) => ageMs < provesForMs);
     if (known) return known.farm;
     const own = await this.#ownList(read);
     return unlessL4(name, own === 'refused' ? profile : own?.get(name));
@@ -59,7 +59,7 @@ export class L4Farms {
    * Returns what the lists say of a farm. One that says that it is an L4 farm counts for longer, so
    * that a list which is read less often is not overruled between two reads.
    */
-  #saidOf(name: string) {
+  #listedAs(name: string) {
     const nowMs = this.#parts.age();
     return this.#parts.listed().flatMap(({ takenAtMs, data }) => {
       const profile = data.farms.find((farm) => farm.name === name)?.profile;

@@ -22,7 +22,7 @@ import { asksEachFarm, isAnswering, lastReadMs, reasonWords, refusesKey } from '
  */
 export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
   const { name: appliance, farms = [], certificates, interfaces = [], collectors } = status;
-  const surroundings = {
+  const context = {
     nowMs,
     files: certificates && new Set(certificates.map(({ file }) => file)),
     filesReadMs: collectors.find((each) => each.name === 'certificates')?.lastSuccessMs,
@@ -37,7 +37,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     seriesProblem(status),
     ...requestLogProblems(status, nowMs),
     firstReadingProblem(status),
-    ...farms.flatMap((farm) => farmProblems(farm, surroundings)),
+    ...farms.flatMap((farm) => farmProblems(farm, context)),
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
     ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),
   ];

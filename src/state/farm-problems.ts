@@ -7,7 +7,7 @@ import { type BackendStatus, type FarmStatus, type ProbeStatus, isHung } from '.
 import type { OwnProblem } from './problem.ts';
 
 /** Facts of the appliance that a judgement of one of its farms needs. */
-export interface FarmSurroundings {
+export interface FarmContext {
   readonly nowMs: number;
   /** Files of the certificate store; undefined while that is not known. */
   readonly files: ReadonlySet<string> | undefined;
@@ -23,20 +23,20 @@ export interface FarmSurroundings {
  * Returns what is wrong with a farm: its state, or else each service that lacks backends, and what
  * its clients meet; or what is not known about it.
  */
-export function farmProblems(farm: FarmStatus, surroundings: FarmSurroundings): readonly OwnProblem[] {
-  const ofState = stateProblem(farm, surroundings);
-  const missing = missingCertificates(farm, surroundings);
+export function farmProblems(farm: FarmStatus, context: FarmContext): readonly OwnProblem[] {
+  const ofState = stateProblem(farm, context);
+  const missing = missingCertificates(farm, context);
   if (ofState?.alert === 'ZlbFarmDown') return [ofState, ...missing];
   const services = Map.groupBy(farm.backends ?? [], ({ service }) => service);
   const ofServices = [...services].flatMap(([service, backends]) => serviceProblem(farm, service, backends) ?? []);
   // `problem` is the appliance's word for a farm of whose backends some are down.
   const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(farm)] : [];
-  const unread = surroundings.readsBackends && isUnread(farm) ? [unreadProblem(farm)] : [];
-  const served = servedProblems(farm, surroundings);
+  const unread = context.readsBackends && isUnread(farm) ? [unreadProblem(farm)] : [];
+  const served = servedProblems(farm, context);
   return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...served, ...missing, ...unread];
 }
 
-function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmSurroundings): OwnProblem | undefined {
+function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContext): OwnProblem | undefined {
   const { name, state, sinceMs } = farm;
   const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
   if (isHung(farm)) {
@@ -151,7 +151,7 @@ function readAgo(readMs: number | undefined, nowMs: number): string {
  */
 function missingCertificates(
   { name, certificates = [], configuredAtMs }: FarmStatus,
-  { files, filesReadMs, nowMs }: FarmSurroundings,
+  { files, filesReadMs, nowMs }: FarmContext,
 ): readonly OwnProblem[] {
   const missing = files ? certificates.filter((file) => !files.has(file)) : [];
   if (missing.length === 0) return [];
@@ -250,7 +250,7 @@ function latest(backends: readonly BackendStatus[]): number | 'unseen' {
  * Returns the problems that clients of a farm meet: it cannot be reached, or one for each fault of
  * what it serves.
  */
-function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmSurroundings): readonly OwnProblem[] {
+function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmContext): readonly OwnProblem[] {
   const { name, probe, profile } = farm;
   if (!probe) return [];
   const about = { about: 'farm', labels: { farm: name } } as const;

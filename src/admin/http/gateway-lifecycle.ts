@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Settings } from '../../config/settings.ts';
 import { RestartNeededError } from '../../lib/listen.ts';
 import type { Prepared } from '../../lib/prepared.ts';
-import type { GatewaySettings, GatewaySurroundings } from './gateway-services.ts';
+import type { GatewaySettings, GatewayDependencies } from './gateway-services.ts';
 import type { StartedGateway } from './start-gateway.ts';
 
 export type GatewayLifecycle = ReturnType<typeof createGatewayLifecycle>;
 
 /** Starts, changes and stops the admin gateway as the configuration says. */
 export function createGatewayLifecycle(
-  waits: GatewaySurroundings['waits'],
-  createParts: () => Omit<GatewaySurroundings, 'waits'>,
+  waits: GatewayDependencies['waits'],
+  createParts: () => Omit<GatewayDependencies, 'waits'>,
 ) {
   let running: { readonly gateway: StartedGateway; readonly journalFile: string } | undefined;
   /** The gateway that was switched off, while its calls and changes under way end. */

@@ -25,7 +25,7 @@ export interface GatewaySettings extends Settings {
   readonly admin: AdminSettings;
 }
 
-export interface GatewaySurroundings {
+export interface GatewayDependencies {
   readonly fleet: Pick<Fleet, 'changed' | 'describe' | 'statusOf'>;
   /** Told of each call that may change something; see `History.touching`. */
   readonly touching: GatewayParts['onLeaving'];
@@ -53,7 +53,7 @@ export const maxWaitMs = 30_000;
 /** A call without a response keeps its slot in the queue for this multiple of `admin.timeout`. */
 const slotTimeoutFactor = 2;
 /** The parts of a gateway that live as long as it listens. */
-export interface GatewayServices extends GatewaySurroundings {
+export interface GatewayServices extends GatewayDependencies {
   /** The settings in force; `update` replaces them. */
   settings: GatewaySettings;
   readonly operations: Operations;
@@ -68,7 +68,7 @@ export interface GatewayServices extends GatewaySurroundings {
 }
 
 /** Creates everything but the listener and the changes. */
-export function createGatewayServices(settings: GatewaySettings, parts: GatewaySurroundings): GatewayServices {
+export function createGatewayServices(settings: GatewaySettings, parts: GatewayDependencies): GatewayServices {
   const { metrics, log, now } = parts;
   const { admin } = settings;
   metrics.frozen(false);
@@ -125,7 +125,7 @@ function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
 export function connectAdmin(
   { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
   { admin, polling, limits }: GatewaySettings,
-  { fleet, names, basePaths, now }: Pick<GatewaySurroundings, 'fleet' | 'names' | 'basePaths' | 'now'>,
+  { fleet, names, basePaths, now }: Pick<GatewayDependencies, 'fleet' | 'names' | 'basePaths' | 'now'>,
 ): AdminAppliance {
   const shared = {
     url,

@@ -24,13 +24,13 @@ import {
   createGatewayServices,
   type GatewayServices,
   type GatewaySettings,
-  type GatewaySurroundings,
+  type GatewayDependencies,
 } from './gateway-services.ts';
 
 export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts the gateway; rejects when its address cannot be listened on. */
-export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings) {
+export async function startGateway(settings: GatewaySettings, parts: GatewayDependencies) {
   const services = createGatewayServices(settings, parts);
   const gateway = createGatewayWithApprovals(services);
   // The journal logs why it cannot be opened; each call tries again.
