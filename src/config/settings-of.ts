@@ -29,7 +29,7 @@ interface NamedFile {
   readonly name: string;
 }
 
-interface Surroundings {
+interface ReaderContext {
   readonly source: YamlSource;
   readonly readText: ReadText;
   readonly problems: Problems;
@@ -42,7 +42,7 @@ interface Read<Schema extends TSchema> {
   readonly settings: SettingsOf<Schema>;
 }
 
-export type SettingsReader<Schema extends TSchema> = (parts: Surroundings) => Promise<Read<Schema>>;
+export type SettingsReader<Schema extends TSchema> = (parts: ReaderContext) => Promise<Read<Schema>>;
 
 /**
  * Creates a function that converts a configuration to settings: checks its structure, names the
