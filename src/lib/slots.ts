@@ -35,11 +35,6 @@ export class Slots<Caller extends { readonly signal: AbortSignal }> {
     return [...this.#waiting.keys()];
   }
 
-  /** True while a caller waits, or has a slot. */
-  get isBusy(): boolean {
-    return this.#taken > 0 || this.#waiting.size > 0;
-  }
-
   get hasFree(): boolean {
     return this.#taken < this.#parts.count();
   }

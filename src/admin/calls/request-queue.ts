@@ -66,6 +66,7 @@ interface Line {
 
 export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQueueParts) {
   const lines = new Map<string, Line>();
+  /** The requests that wait or run. */
   const underWay = new Set<Promise<void>>();
   const closing = new AbortController();
 
@@ -100,8 +101,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   }
 
   async function ended(): Promise<void> {
-    // Waiting requests get freed slots.
-    while ([...lines.values()].some(({ slots }) => slots.isBusy)) await Promise.all(underWay);
+    while (underWay.size > 0) await Promise.all(underWay);
   }
 
   return {
@@ -111,17 +111,22 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
      */
     async run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result> {
       const line = lineOf(request);
-      const holder = await enter(line, request);
+      const { promise: over, resolve: end } = Promise.withResolvers<void>();
+      underWay.add(over);
+      void over.then(() => underWay.delete(over));
+      const holder = await enter(line, request).catch((error: unknown) => {
+        end();
+        throw error;
+      });
       const exchanges: Promise<unknown>[] = [];
       const working = work({ signal: closing.signal, keepFor: (exchange) => void exchanges.push(exchange) });
-      const ended = Promise.allSettled([working])
+      void Promise.allSettled([working])
         .then(() => Promise.allSettled(exchanges))
         .then(() => {
-          underWay.delete(ended);
           line.running.delete(holder);
           line.slots.release();
+          end();
         });
-      underWay.add(ended);
       return await working;
     },
     /** Resolves when no request runs or waits. */
