@@ -44,7 +44,7 @@ ${panel('farms', 'Farms', farmsOf(health, view, summary))}
 ${panels}
 ${panel('appliance', 'The appliance', facts(health))}
 ${panel('readings', 'Readings', allReadingChips(status, nowMs))}
-${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('None.') : certificateTable(certificates.slice(0, maxCertificates), nowMs))}
+${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, maxCertificates), nowMs))}
 ${panel('activations', 'Activation', activationTable([health], nowMs))}
 ${panel('interfaces', 'Interfaces', interfaceChips(status))}
 </div></div>`;
@@ -71,7 +71,7 @@ function lastReadNote(status: ApplianceStatus): Part {
 function interfaceChips(status: ApplianceStatus): Markup {
   const { interfaces } = status;
   if (interfaces === undefined) return notRead;
-  if (interfaces.length === 0) return emptyNote('None.');
+  if (interfaces.length === 0) return emptyNote('There is none.');
   // One that was down from the first look on may be down by choice.
   const levelOfInterface = ({ state, sinceMs }: InterfaceStatus): Level =>
     state === 'down' && sinceMs === undefined ? 'paused' : levelOfState('interface', state);

@@ -69,7 +69,7 @@ export const rowsOfPage = 100;
 
 /** Renders the page of a list that a view asks for, with links to the pages before and after. */
 export function listPage({ view, count, noun, render }: LongList): readonly Part[] {
-  if (count === 0) return [emptyNote('None.')];
+  if (count === 0) return [emptyNote('There is none.')];
   const pages = Math.ceil(count / rowsOfPage);
   const page = Math.min(view.page ?? 1, pages);
   const linkToPage = (other: number): string => linkTo({ ...view, page: other });

@@ -5,7 +5,7 @@ import { givenContext } from '../given-command.ts';
 it.each([
   [['plugin'], 'the check is missing;'],
   [['plugin', 'frm', 'lb-1'], 'did you mean farm?'],
-  [['plugin', 'farm'], 'of which appliance?'],
+  [['plugin', 'farm'], 'the appliance is missing'],
   [['plugin', 'farm', 'lb-1', 'shop', 'intranet'], 'takes an appliance and a name'],
   [['plugin', 'activation', 'lb-1', 'x'], 'takes only an appliance'],
   [['plugin', 'appliance', 'lb-1', '-w', '3'], 'are not valid with plugin appliance'],
