@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { backends } from '../../../src/collectors/backends.ts';
 import { collectFarmFrom, familiesOf, linesOf } from './given-replies.ts';
 
@@ -29,156 +29,154 @@ const l4Backend = (more: object = {}) => ({
   ...more,
 });
 
-describe('the backends collector', () => {
-  it('leaves the weights of backends in a service to the farm configuration', async () => {
-    const list = [httpBackend({ weight: 5, priority: 1 })];
+it('the backends collector leaves the weights of backends in a service to the farm configuration', async () => {
+  const list = [httpBackend({ weight: 5, priority: 1 })];
 
-    const { text } = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
+  const { text } = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
 
-    expect(text).not.toMatch(/weight|priority/);
+  expect(text).not.toMatch(/weight|priority/);
+});
+
+it('the backends collector writes sums of all backends in compact mode, and states only of those down or in maintenance', async () => {
+  const list = ['up', 'down', 'maintenance', 'undefined', 'fgDOWN', 'dancing'].map((status, id) =>
+    l4Backend({ id, ip: `198.51.100.${id}`, status, max_conns: 100 }),
+  );
+
+  const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } }, { compact: true });
+
+  expect(linesOf(collected, 'zlb_farm_backends').match(/status="\w+"\} \d+/g)).toEqual([
+    'status="up"} 1',
+    'status="down"} 2',
+    'status="maintenance"} 1',
+    'status="unknown"} 2',
+  ]);
+  expect(familiesOf(collected)).toEqual(['zlb_farm_backends', 'zlb_backend_status', 'zlb_backend_info']);
+  expect(linesOf(collected, 'zlb_backend_status').match(/backend="\S+",status="\w+"\} 1/g)).toEqual([
+    'backend="198.51.100.1:5432",status="down"} 1',
+    'backend="198.51.100.2:5432",status="maintenance"} 1',
+    'backend="198.51.100.4:5432",status="down"} 1',
+  ]);
+  expect(linesOf(collected, 'zlb_backend_status').split('\n')).toHaveLength(3 * 4);
+  expect(linesOf(collected, 'zlb_backend_info').split('\n')).toHaveLength(3);
+  expect(collected.states, 'changes of state are seen for all').toHaveLength(6);
+});
+
+it('the backends collector reads a GSLB farm, which has no counters and no sessions', async () => {
+  const list = [{ alias: null, id: 1, ip: '198.51.100.31', port: 80, service: 'geo', status: 'undefined' }];
+
+  const collected = await collectFarmFrom(
+    backends,
+    { name: 'geo', profile: 'gslb', state: 'up' },
+    { readFarmStats: { backends: list, client: { reqs: 9120 }, server: {}, extended: {} } },
+  );
+
+  expect(linesOf(collected, 'zlb_backend_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe('unknown');
+  expect(collected.text).not.toMatch(/connections|sessions|weight/);
+});
+
+it('the backends collector reads an empty farm', async () => {
+  const empty = await collectFarmFrom(backends, http, {
+    readFarmStats: { backends: [], sessions: [], total_sessions: 0 },
+  });
+  const silent = await collectFarmFrom(backends, http, { readFarmStats: { backends: null } });
+
+  expect(empty.text).toBe('zlb_farm_sessions{appliance="lb",farm="shop"} 0\n');
+  expect(silent.text).toBe('');
+});
+
+it('the backends collector has the number of sessions that the appliance counts, of which it may list fewer', async () => {
+  const readFarmStats = { backends: [], sessions: [], total_sessions: 1 };
+
+  expect((await collectFarmFrom(backends, http, { readFarmStats })).text).toMatch(/^zlb_farm_sessions\{.*\} 1\n$/);
+});
+
+it('the backends collector shows every backend of a stopped farm as unknown, despite the reply', async () => {
+  const collected = await collectFarmFrom(
+    backends,
+    { ...http, state: 'down' },
+    { readFarmStats: { backends: [httpBackend({ status: 'up' })] } },
+  );
+
+  expect(collected.states).toEqual(['backend shop front 198.51.100.11:8080 unknown']);
+  expect(linesOf(collected, 'zlb_farm_backends')).toContain('status="up"} 0');
+});
+
+it.each([
+  ['fgDOWN', 'down'],
+  ['active', 'up'],
+  ['undefined', 'unknown'],
+  ['maintenance', 'maintenance'],
+  ['-1', 'unknown'],
+  ['', 'unknown'],
+  ['Up', 'up'],
+  ['constructor', 'unknown'],
+  ['toString', 'unknown'],
+])('the backends collector shows and counts the word %j as %s', async (word, state) => {
+  const collected = await collectFarmFrom(backends, http, {
+    readFarmStats: { backends: [httpBackend({ status: word })] },
   });
 
-  it('writes sums of all backends in compact mode, and states only of those down or in maintenance', async () => {
-    const list = ['up', 'down', 'maintenance', 'undefined', 'fgDOWN', 'dancing'].map((status, id) =>
-      l4Backend({ id, ip: `198.51.100.${id}`, status, max_conns: 100 }),
-    );
+  expect(linesOf(collected, 'zlb_backend_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
+  expect(linesOf(collected, 'zlb_farm_backends').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
+});
 
-    const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } }, { compact: true });
+it('the backends collector distinguishes backends of one service by id only if they share an address', async () => {
+  const list = [
+    httpBackend({ id: '0' }),
+    httpBackend({ id: '1' }),
+    httpBackend({ id: '2', port: 8081 }),
+    httpBackend({ id: '0', service: 'api' }),
+  ];
 
-    expect(linesOf(collected, 'zlb_farm_backends').match(/status="\w+"\} \d+/g)).toEqual([
-      'status="up"} 1',
-      'status="down"} 2',
-      'status="maintenance"} 1',
-      'status="unknown"} 2',
-    ]);
-    expect(familiesOf(collected)).toEqual(['zlb_farm_backends', 'zlb_backend_status', 'zlb_backend_info']);
-    expect(linesOf(collected, 'zlb_backend_status').match(/backend="\S+",status="\w+"\} 1/g)).toEqual([
-      'backend="198.51.100.1:5432",status="down"} 1',
-      'backend="198.51.100.2:5432",status="maintenance"} 1',
-      'backend="198.51.100.4:5432",status="down"} 1',
-    ]);
-    expect(linesOf(collected, 'zlb_backend_status').split('\n')).toHaveLength(3 * 4);
-    expect(linesOf(collected, 'zlb_backend_info').split('\n')).toHaveLength(3);
-    expect(collected.states, 'changes of state are seen for all').toHaveLength(6);
-  });
+  const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
 
-  it('reads a GSLB farm, which has no counters and no sessions', async () => {
-    const list = [{ alias: null, id: 1, ip: '198.51.100.31', port: 80, service: 'geo', status: 'undefined' }];
+  expect(collected.states.map((line) => line.split(' ').slice(2, 4).join(' '))).toEqual([
+    'front 198.51.100.11:8080#0',
+    'front 198.51.100.11:8080#1',
+    'front 198.51.100.11:8081',
+    'api 198.51.100.11:8080',
+  ]);
+  expect(collected.duplicates).toBe(0);
+});
 
-    const collected = await collectFarmFrom(
-      backends,
-      { name: 'geo', profile: 'gslb', state: 'up' },
-      { readFarmStats: { backends: list, client: { reqs: 9120 }, server: {}, extended: {} } },
-    );
+it('the backends collector keeps one of two identical backends, and does not know the state of one that has two', async () => {
+  const list = [httpBackend(), httpBackend(), l4Backend({ status: 'up' }), l4Backend({ status: 'down' })];
 
-    expect(linesOf(collected, 'zlb_backend_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe('unknown');
-    expect(collected.text).not.toMatch(/connections|sessions|weight/);
-  });
+  const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
 
-  it('reads an empty farm', async () => {
-    const empty = await collectFarmFrom(backends, http, {
-      readFarmStats: { backends: [], sessions: [], total_sessions: 0 },
-    });
-    const silent = await collectFarmFrom(backends, http, { readFarmStats: { backends: null } });
+  expect(collected.data.backends?.map(({ state }) => state)).toEqual(['up', 'unknown']);
+  expect(collected.duplicates).toBe(0);
+});
 
-    expect(empty.text).toBe('zlb_farm_sessions{appliance="lb",farm="shop"} 0\n');
-    expect(silent.text).toBe('');
-  });
+it('the backends collector names a backend without a port by its address, brackets an IPv6 address, and writes one without fields', async () => {
+  const list = [
+    {},
+    l4Backend({ port: '' }),
+    l4Backend({ id: 1, ip: '2001:db8::1', port: null }),
+    l4Backend({ id: 2, ip: '2001:db8::1' }),
+  ];
 
-  it('has the number of sessions that the appliance counts, of which it may list fewer', async () => {
-    const readFarmStats = { backends: [], sessions: [], total_sessions: 1 };
+  const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } });
 
-    expect((await collectFarmFrom(backends, http, { readFarmStats })).text).toMatch(/^zlb_farm_sessions\{.*\} 1\n$/);
-  });
+  expect(collected.text).not.toMatch(/undefined|null|NaN/);
+  expect(collected.states.map((line) => line.split(' ').at(-2))).toEqual([
+    '',
+    '198.51.100.21',
+    '[2001:db8::1]',
+    '[2001:db8::1]:5432',
+  ]);
+});
 
-  it('shows every backend of a stopped farm as unknown, despite the reply', async () => {
-    const collected = await collectFarmFrom(
-      backends,
-      { ...http, state: 'down' },
-      { readFarmStats: { backends: [httpBackend({ status: 'up' })] } },
-    );
-
-    expect(collected.states).toEqual(['backend shop front 198.51.100.11:8080 unknown']);
-    expect(linesOf(collected, 'zlb_farm_backends')).toContain('status="up"} 0');
-  });
-
-  it.each([
-    ['fgDOWN', 'down'],
-    ['active', 'up'],
-    ['undefined', 'unknown'],
-    ['maintenance', 'maintenance'],
-    ['-1', 'unknown'],
-    ['', 'unknown'],
-    ['Up', 'up'],
-    ['constructor', 'unknown'],
-    ['toString', 'unknown'],
-  ])('shows and counts the word %j as %s', async (word, state) => {
-    const collected = await collectFarmFrom(backends, http, {
-      readFarmStats: { backends: [httpBackend({ status: word })] },
-    });
-
-    expect(linesOf(collected, 'zlb_backend_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
-    expect(linesOf(collected, 'zlb_farm_backends').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
-  });
-
-  it('distinguishes backends of one service by id only if they share an address', async () => {
-    const list = [
-      httpBackend({ id: '0' }),
-      httpBackend({ id: '1' }),
-      httpBackend({ id: '2', port: 8081 }),
-      httpBackend({ id: '0', service: 'api' }),
-    ];
-
-    const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
-
-    expect(collected.states.map((line) => line.split(' ').slice(2, 4).join(' '))).toEqual([
-      'front 198.51.100.11:8080#0',
-      'front 198.51.100.11:8080#1',
-      'front 198.51.100.11:8081',
-      'api 198.51.100.11:8080',
-    ]);
-    expect(collected.duplicates).toBe(0);
-  });
-
-  it('keeps one of two identical backends, and does not know the state of one that has two', async () => {
-    const list = [httpBackend(), httpBackend(), l4Backend({ status: 'up' }), l4Backend({ status: 'down' })];
-
-    const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
-
-    expect(collected.data.backends?.map(({ state }) => state)).toEqual(['up', 'unknown']);
-    expect(collected.duplicates).toBe(0);
-  });
-
-  it('names a backend without a port by its address, brackets an IPv6 address, and writes one without fields', async () => {
-    const list = [
-      {},
-      l4Backend({ port: '' }),
-      l4Backend({ id: 1, ip: '2001:db8::1', port: null }),
-      l4Backend({ id: 2, ip: '2001:db8::1' }),
-    ];
-
-    const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } });
-
-    expect(collected.text).not.toMatch(/undefined|null|NaN/);
-    expect(collected.states.map((line) => line.split(' ').at(-2))).toEqual([
-      '',
-      '198.51.100.21',
-      '[2001:db8::1]',
-      '[2001:db8::1]:5432',
-    ]);
-  });
-
-  it.each([
-    ['shop', 'http', true],
-    ['shop', '', true],
-    ['modules', 'http', false],
-    ['total', 'l4xnat', false],
-    ['link', 'datalink', false],
-    ['..', 'http', false],
-    ['a/b', 'http', false],
-    ['shop\n', 'http', false],
-    ['shop (old)', 'http', true],
-  ])('reads the farm %j with the profile %j: %j', (name, profile, covered) => {
-    expect(backends.covers({ name, profile, state: 'up' })).toBe(covered);
-  });
+it.each([
+  ['shop', 'http', true],
+  ['shop', '', true],
+  ['modules', 'http', false],
+  ['total', 'l4xnat', false],
+  ['link', 'datalink', false],
+  ['..', 'http', false],
+  ['a/b', 'http', false],
+  ['shop\n', 'http', false],
+  ['shop (old)', 'http', true],
+])('the backends collector reads the farm %j with the profile %j: %j', (name, profile, covered) => {
+  expect(backends.covers({ name, profile, state: 'up' })).toBe(covered);
 });

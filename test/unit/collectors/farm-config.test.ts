@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { farmConfig } from '../../../src/collectors/farm-config.ts';
 import { collectFarmFrom, linesOf, refusal } from './given-replies.ts';
 
@@ -13,140 +13,134 @@ const service = (more: object = {}) => ({
   ...more,
 });
 
-describe('the farm configuration collector', () => {
-  it('writes everything except single backends in compact mode', async () => {
-    const replies = {
-      listFarmguardians: checks('shop_front'),
-      readFarm: {
-        params: { status: 'up', certlist: [{ file: 'shop.pem' }, { file: 'sni.pem' }] },
-        services: [service()],
-      },
-    };
+it('the farm configuration collector writes everything except single backends in compact mode', async () => {
+  const replies = {
+    listFarmguardians: checks('shop_front'),
+    readFarm: {
+      params: { status: 'up', certlist: [{ file: 'shop.pem' }, { file: 'sni.pem' }] },
+      services: [service()],
+    },
+  };
 
-    const whole = await collectFarmFrom(farmConfig, https, replies);
-    const compact = await collectFarmFrom(farmConfig, https, replies, { compact: true });
+  const whole = await collectFarmFrom(farmConfig, https, replies);
+  const compact = await collectFarmFrom(farmConfig, https, replies, { compact: true });
 
-    expect(whole.text).toContain('zlb_backend_weight{');
-    expect(compact.text).toBe(whole.text.replaceAll(/^zlb_backend_.*\n/gm, ''));
-    expect(compact.text.split('\n')).toHaveLength(4);
+  expect(whole.text).toContain('zlb_backend_weight{');
+  expect(compact.text).toBe(whole.text.replaceAll(/^zlb_backend_.*\n/gm, ''));
+  expect(compact.text.split('\n')).toHaveLength(4);
+});
+
+it.each([
+  ['zproxy', [service({ routingpolicy: 'ROUND_ROBIN' })], 'zproxy'],
+  ['pound', [service()], 'pound'],
+  ['a proxy that nothing names', [], undefined],
+])('the farm configuration collector tells %s by the routing policy of a service', async (_, services, proxy) => {
+  const replies = { listFarmguardians: checks(), readFarm: { params: { status: 'up' }, services } };
+
+  const collected = await collectFarmFrom(farmConfig, https, replies);
+
+  expect(collected.data.proxy).toBe(proxy);
+});
+
+it('the farm configuration collector finds the health check of a service by the word of the service, or in the list of checks', async () => {
+  const services = [service({ farmguardian: 'check-web' }), service({ id: 'api' }), service({ id: 'bare' })];
+  const replies = { listFarmguardians: checks('shop_api'), readFarm: { params: { status: 'up' }, services } };
+
+  const collected = await collectFarmFrom(farmConfig, https, replies);
+
+  expect(linesOf(collected, 'zlb_farm_health_check').match(/\w+"\} \d/g)).toEqual(['front"} 1', 'api"} 1', 'bare"} 0']);
+});
+
+it('the farm configuration collector finds the health check of an L4 farm in the list of checks, and does not read the farm', async () => {
+  const listed = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('db') });
+  const none = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('other') });
+  const unknown = await collectFarmFrom(farmConfig, l4, { listFarmguardians: refusal('forbidden') });
+
+  expect([listed, none].map(({ text }) => text.trim().slice(-1))).toEqual(['1', '0']);
+  expect([...listed.asked, ...none.asked, ...unknown.asked]).not.toContain('readFarm');
+  expect(unknown.text).toBe('');
+  expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
+});
+
+it('the farm configuration collector compares no services of a farm that is not read, since it may be an L4 farm', async () => {
+  const unclear = await collectFarmFrom(farmConfig, { ...l4, profile: '' }, { listFarmguardians: checks() });
+
+  expect(farmConfig.configured?.(unclear.data)).toBeUndefined();
+});
+
+it('the farm configuration collector does not take away the check of an L4 farm where the list does not say which farms are checked', async () => {
+  const settingsWith = async (...params: readonly object[]) => {
+    const { data } = await collectFarmFrom(farmConfig, l4, { listFarmguardians: { params } });
+    return farmConfig.configured?.(data)?.[0]?.settings;
+  };
+
+  expect(await settingsWith({ name: 'check-web' })).toEqual({});
+  expect(await settingsWith({ name: 'check-web', farms: [] })).toEqual({ farmguardian: '' });
+  expect(await settingsWith()).toEqual({ farmguardian: '' });
+});
+
+it('the farm configuration collector does not report a missing health check if it is unknown', async () => {
+  const silent = {
+    readFarm: { params: { status: 'up' }, services: [service({ farmguardian: undefined })], backends: [] },
+  };
+
+  const forbidden = await collectFarmFrom(farmConfig, https, { listFarmguardians: refusal('forbidden'), ...silent });
+  const missing = await collectFarmFrom(farmConfig, https, silent);
+
+  expect(linesOf(forbidden, 'zlb_farm_health_check')).toBe('');
+  expect(linesOf(missing, 'zlb_farm_health_check')).toBe('');
+  expect(linesOf(missing, 'zlb_backend_weight')).toMatch(/ 5$/);
+});
+
+it('the farm configuration collector fails for other failures of the list of checks', async () => {
+  const failing = collectFarmFrom(farmConfig, l4, {
+    listFarmguardians: refusal('server_error'),
+    readFarm: { params: { status: 'up' } },
   });
 
-  it.each([
-    ['zproxy', [service({ routingpolicy: 'ROUND_ROBIN' })], 'zproxy'],
-    ['pound', [service()], 'pound'],
-    ['a proxy that nothing names', [], undefined],
-  ])('tells %s by the routing policy of a service', async (_, services, proxy) => {
-    const replies = { listFarmguardians: checks(), readFarm: { params: { status: 'up' }, services } };
+  await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
+});
 
-    const collected = await collectFarmFrom(farmConfig, https, replies);
-
-    expect(collected.data.proxy).toBe(proxy);
+it('the farm configuration collector reads an HTTPS farm without a certificate, and an empty farm', async () => {
+  const without = await collectFarmFrom(farmConfig, https, {
+    listFarmguardians: checks(),
+    readFarm: { params: { listener: 'https', certlist: [{ file: -1, id: 1 }, {}] }, services: [] },
+  });
+  const bare = await collectFarmFrom(farmConfig, https, {
+    listFarmguardians: checks(),
+    readFarm: { params: { status: 'up' } },
   });
 
-  it('finds the health check of a service by the word of the service, or in the list of checks', async () => {
-    const services = [service({ farmguardian: 'check-web' }), service({ id: 'api' }), service({ id: 'bare' })];
-    const replies = { listFarmguardians: checks('shop_api'), readFarm: { params: { status: 'up' }, services } };
+  expect(without.text + bare.text).toBe('');
+});
 
-    const collected = await collectFarmFrom(farmConfig, https, replies);
+it('labels backends with the same address as the backends collector does', async () => {
+  const twins = [
+    { id: 0, ip: '198.51.100.11', port: 8080, weight: '1' },
+    { id: 1, ip: '198.51.100.11', port: 8080, weight: '2' },
+    { id: 2, ip: '2001:db8::1', port: '8080', weight: null },
+  ];
 
-    expect(linesOf(collected, 'zlb_farm_health_check').match(/\w+"\} \d/g)).toEqual([
-      'front"} 1',
-      'api"} 1',
-      'bare"} 0',
-    ]);
+  const collected = await collectFarmFrom(farmConfig, https, {
+    listFarmguardians: checks(),
+    readFarm: {
+      params: { status: 'up' },
+      services: [service({ backends: twins }), service({ id: 'bare', backends: null })],
+    },
   });
 
-  it('finds the health check of an L4 farm in the list of checks, and does not read the farm', async () => {
-    const listed = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('db') });
-    const none = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('other') });
-    const unknown = await collectFarmFrom(farmConfig, l4, { listFarmguardians: refusal('forbidden') });
+  expect(linesOf(collected, 'zlb_backend_weight')).toMatchInlineSnapshot(`
+    "zlb_backend_weight{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080#0"} 1
+    zlb_backend_weight{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080#1"} 2"
+  `);
+});
 
-    expect([listed, none].map(({ text }) => text.trim().slice(-1))).toEqual(['1', '0']);
-    expect([...listed.asked, ...none.asked, ...unknown.asked]).not.toContain('readFarm');
-    expect(unknown.text).toBe('');
-    expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
-  });
-
-  it('compares no services of a farm that is not read, since it may be an L4 farm', async () => {
-    const unclear = await collectFarmFrom(farmConfig, { ...l4, profile: '' }, { listFarmguardians: checks() });
-
-    expect(farmConfig.configured?.(unclear.data)).toBeUndefined();
-  });
-
-  it('does not take away the check of an L4 farm where the list does not say which farms are checked', async () => {
-    const settingsWith = async (...params: readonly object[]) => {
-      const { data } = await collectFarmFrom(farmConfig, l4, { listFarmguardians: { params } });
-      return farmConfig.configured?.(data)?.[0]?.settings;
-    };
-
-    expect(await settingsWith({ name: 'check-web' })).toEqual({});
-    expect(await settingsWith({ name: 'check-web', farms: [] })).toEqual({ farmguardian: '' });
-    expect(await settingsWith()).toEqual({ farmguardian: '' });
-  });
-
-  it('does not report a missing health check if it is unknown', async () => {
-    const silent = {
-      readFarm: { params: { status: 'up' }, services: [service({ farmguardian: undefined })], backends: [] },
-    };
-
-    const forbidden = await collectFarmFrom(farmConfig, https, { listFarmguardians: refusal('forbidden'), ...silent });
-    const missing = await collectFarmFrom(farmConfig, https, silent);
-
-    expect(linesOf(forbidden, 'zlb_farm_health_check')).toBe('');
-    expect(linesOf(missing, 'zlb_farm_health_check')).toBe('');
-    expect(linesOf(missing, 'zlb_backend_weight')).toMatch(/ 5$/);
-  });
-
-  it('fails for other failures of the list of checks', async () => {
-    const failing = collectFarmFrom(farmConfig, l4, {
-      listFarmguardians: refusal('server_error'),
-      readFarm: { params: { status: 'up' } },
-    });
-
-    await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
-  });
-
-  it('reads an HTTPS farm without a certificate, and an empty farm', async () => {
-    const without = await collectFarmFrom(farmConfig, https, {
-      listFarmguardians: checks(),
-      readFarm: { params: { listener: 'https', certlist: [{ file: -1, id: 1 }, {}] }, services: [] },
-    });
-    const bare = await collectFarmFrom(farmConfig, https, {
-      listFarmguardians: checks(),
-      readFarm: { params: { status: 'up' } },
-    });
-
-    expect(without.text + bare.text).toBe('');
-  });
-
-  it('labels backends with the same address as the backends collector does', async () => {
-    const twins = [
-      { id: 0, ip: '198.51.100.11', port: 8080, weight: '1' },
-      { id: 1, ip: '198.51.100.11', port: 8080, weight: '2' },
-      { id: 2, ip: '2001:db8::1', port: '8080', weight: null },
-    ];
-
-    const collected = await collectFarmFrom(farmConfig, https, {
-      listFarmguardians: checks(),
-      readFarm: {
-        params: { status: 'up' },
-        services: [service({ backends: twins }), service({ id: 'bare', backends: null })],
-      },
-    });
-
-    expect(linesOf(collected, 'zlb_backend_weight')).toMatchInlineSnapshot(`
-      "zlb_backend_weight{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080#0"} 1
-      zlb_backend_weight{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080#1"} 2"
-    `);
-  });
-
-  it.each([
-    ['shop', 'https', true],
-    ['total', 'http', true],
-    ['modules', 'http', false],
-    ['link', 'datalink', false],
-    ['..', 'http', false],
-  ])('reads the farm %j with the profile %j: %j', (name, profile, covered) => {
-    expect(farmConfig.covers({ name, profile, state: 'up' })).toBe(covered);
-  });
+it.each([
+  ['shop', 'https', true],
+  ['total', 'http', true],
+  ['modules', 'http', false],
+  ['link', 'datalink', false],
+  ['..', 'http', false],
+])('the farm configuration collector reads the farm %j with the profile %j: %j', (name, profile, covered) => {
+  expect(farmConfig.covers({ name, profile, state: 'up' })).toBe(covered);
 });

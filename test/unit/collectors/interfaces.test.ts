@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { interfaces } from '../../../src/collectors/interfaces.ts';
 import { collectFrom, linesOf, refusal } from './given-replies.ts';
 
@@ -6,61 +6,59 @@ const traffic = (...rows: object[]) => ({ params: { interfaces: rows } });
 const eth0 = { name: 'eth0', type: 'nic', ip: '192.0.2.5', mac: '02:00:5e:10:00:01', status: 'up' };
 const virtual = { name: 'eth0:web', type: 'virtual', ip: '192.0.2.20', mac: '02:00:5e:10:00:01', status: '' };
 
-describe('the interfaces collector', () => {
-  it('shows an interface that is down, and the parent in the name of a VLAN', async () => {
-    const vlan = { ...eth0, name: 'eth0.100', type: 'vlan', status: 'down' };
-    const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [vlan] } };
+it('the interfaces collector shows an interface that is down, and the parent in the name of a VLAN', async () => {
+  const vlan = { ...eth0, name: 'eth0.100', type: 'vlan', status: 'down' };
+  const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [vlan] } };
 
-    const collected = await collectFrom(interfaces, replies);
+  const collected = await collectFrom(interfaces, replies);
 
-    expect(linesOf(collected, 'zlb_interface_up')).toMatch(/ 0$/);
-    expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
+  expect(linesOf(collected, 'zlb_interface_up')).toMatch(/ 0$/);
+  expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
+});
+
+it('the interfaces collector does not say that an interface has no kind where a release does not name it', async () => {
+  const { data } = await collectFrom(interfaces, {
+    readNetworkStats: traffic(),
+    listInterfaces: { interfaces: [{ name: 'eth0', ip: '' }] },
+    listVirtualInterfaces: { interfaces: [] },
   });
 
-  it('does not say that an interface has no kind where a release does not name it', async () => {
-    const { data } = await collectFrom(interfaces, {
-      readNetworkStats: traffic(),
-      listInterfaces: { interfaces: [{ name: 'eth0', ip: '' }] },
-      listVirtualInterfaces: { interfaces: [] },
-    });
+  expect(interfaces.configured?.(data)?.map(({ settings }) => settings)).toEqual([{ ip: '' }]);
+});
 
-    expect(interfaces.configured?.(data)?.map(({ settings }) => settings)).toEqual([{ ip: '' }]);
+it('the interfaces collector does not guess the missing state of a virtual interface', async () => {
+  const collected = await collectFrom(interfaces, {
+    readNetworkStats: traffic(),
+    listInterfaces: { interfaces: [virtual] },
+    listVirtualInterfaces: { interfaces: [] },
   });
 
-  it('does not guess the missing state of a virtual interface', async () => {
-    const collected = await collectFrom(interfaces, {
-      readNetworkStats: traffic(),
-      listInterfaces: { interfaces: [virtual] },
-      listVirtualInterfaces: { interfaces: [] },
-    });
+  expect(linesOf(collected, 'zlb_interface_up')).toBe('');
+  expect(collected.states).toEqual(['interface eth0:web unknown']);
+  expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
+});
 
-    expect(linesOf(collected, 'zlb_interface_up')).toBe('');
-    expect(collected.states).toEqual(['interface eth0:web unknown']);
-    expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
+it('the interfaces collector works without the list of virtual interfaces if the appliance has none, not if it fails', async () => {
+  const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [eth0] } };
+
+  const without = await collectFrom(interfaces, replies);
+  const failing = collectFrom(interfaces, { ...replies, listVirtualInterfaces: refusal('server_error') });
+
+  expect(without.states).toEqual(['interface eth0 up']);
+  await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
+});
+
+it('the interfaces collector reads empty lists, nulls and rows with only a name', async () => {
+  const empty = await collectFrom(interfaces, {
+    readNetworkStats: traffic(),
+    listInterfaces: { interfaces: null },
+    listVirtualInterfaces: { interfaces: null },
+  });
+  const bare = await collectFrom(interfaces, {
+    readNetworkStats: traffic({ interface: 'eth0', in: null }),
+    listInterfaces: { interfaces: [{ name: 'bond0' }] },
   });
 
-  it('works without the list of virtual interfaces if the appliance has none, not if it fails', async () => {
-    const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [eth0] } };
-
-    const without = await collectFrom(interfaces, replies);
-    const failing = collectFrom(interfaces, { ...replies, listVirtualInterfaces: refusal('server_error') });
-
-    expect(without.states).toEqual(['interface eth0 up']);
-    await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
-  });
-
-  it('reads empty lists, nulls and rows with only a name', async () => {
-    const empty = await collectFrom(interfaces, {
-      readNetworkStats: traffic(),
-      listInterfaces: { interfaces: null },
-      listVirtualInterfaces: { interfaces: null },
-    });
-    const bare = await collectFrom(interfaces, {
-      readNetworkStats: traffic({ interface: 'eth0', in: null }),
-      listInterfaces: { interfaces: [{ name: 'bond0' }] },
-    });
-
-    expect(empty.text).toBe('');
-    expect(bare.text).toBe('zlb_interface_info{appliance="lb",interface="bond0",kind="",ip="",mac="",parent=""} 1\n');
-  });
+  expect(empty.text).toBe('');
+  expect(bare.text).toBe('zlb_interface_info{appliance="lb",interface="bond0",kind="",ip="",mac="",parent=""} 1\n');
 });

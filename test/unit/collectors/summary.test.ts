@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { summary } from '../../../src/collectors/summary.ts';
 import { collectFrom } from './given-replies.ts';
 
@@ -11,47 +11,45 @@ const modules = {
   dslb: null,
 };
 
-describe('the summary collector', () => {
-  it('ignores other members of newer releases', async () => {
-    const params = { ...modules, total: 2, eproxy: true, gslb2: [null, 'shop', { name: 7 }] };
+it('the summary collector ignores other members of newer releases', async () => {
+  const params = { ...modules, total: 2, eproxy: true, gslb2: [null, 'shop', { name: 7 }] };
 
-    const collected = await collectFrom(summary, { readFarmsSummary: { params } });
+  const collected = await collectFrom(summary, { readFarmsSummary: { params } });
 
-    expect(collected.facts?.farms?.map(({ name }) => name)).toEqual(['shop', 'db']);
-  });
+  expect(collected.facts?.farms?.map(({ name }) => name)).toEqual(['shop', 'db']);
+});
 
-  it('counts farms without a profile, or with a new one', async () => {
-    const lslb = [{ name: 'a' }, { name: 'b', profile: 'eproxy', services: [] }, { name: 'c', profile: 'constructor' }];
+it('the summary collector counts farms without a profile, or with a new one', async () => {
+  const lslb = [{ name: 'a' }, { name: 'b', profile: 'eproxy', services: [] }, { name: 'c', profile: 'constructor' }];
 
-    const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb, gslb: [{ name: 'd' }] } } });
+  const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb, gslb: [{ name: 'd' }] } } });
 
-    expect(collected.text).toMatchInlineSnapshot(`
-      "zlb_farms{appliance="lb",profile="http"} 0
-      zlb_farms{appliance="lb",profile="l4xnat"} 0
-      zlb_farms{appliance="lb",profile="unknown"} 2
-      zlb_farms{appliance="lb",profile="eproxy"} 1
-      zlb_farms{appliance="lb",profile="constructor"} 1
-      zlb_farms{appliance="lb",profile="gslb"} 0
-      zlb_farm_services{appliance="lb",farm="b"} 0
-      "
-    `);
-  });
+  expect(collected.text).toMatchInlineSnapshot(`
+    "zlb_farms{appliance="lb",profile="http"} 0
+    zlb_farms{appliance="lb",profile="l4xnat"} 0
+    zlb_farms{appliance="lb",profile="unknown"} 2
+    zlb_farms{appliance="lb",profile="eproxy"} 1
+    zlb_farms{appliance="lb",profile="constructor"} 1
+    zlb_farms{appliance="lb",profile="gslb"} 0
+    zlb_farm_services{appliance="lb",farm="b"} 0
+    "
+  `);
+});
 
-  it('writes nothing for empty modules', async () => {
-    const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb: null } } });
+it('the summary collector writes nothing for empty modules', async () => {
+  const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb: null } } });
 
-    expect(collected.text).toBe('');
-    expect(collected.facts).toEqual({ farms: [] });
-  });
+  expect(collected.text).toBe('');
+  expect(collected.facts).toEqual({ farms: [] });
+});
 
-  it('counts only farms that are watched', async () => {
-    const collected = await collectFrom(
-      summary,
-      { readFarmsSummary: { params: modules } },
-      { watches: (name) => name === 'db' },
-    );
+it('the summary collector counts only farms that are watched', async () => {
+  const collected = await collectFrom(
+    summary,
+    { readFarmsSummary: { params: modules } },
+    { watches: (name) => name === 'db' },
+  );
 
-    expect(collected.text).not.toContain('shop');
-    expect(collected.facts?.farms).toEqual([{ name: 'db', profile: 'l4xnat', state: '' }]);
-  });
+  expect(collected.text).not.toContain('shop');
+  expect(collected.facts?.farms).toEqual([{ name: 'db', profile: 'l4xnat', state: '' }]);
 });

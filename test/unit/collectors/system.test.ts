@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { system } from '../../../src/collectors/system.ts';
 import { collectFrom } from './given-replies.ts';
 
@@ -16,26 +16,24 @@ const memory = {
   SwapCached: 0,
 };
 
-describe('the system collector', () => {
-  it('writes the same if every number is a text', async () => {
-    const asText = (numbers: object) =>
-      Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, String(value)]));
+it('the system collector writes the same if every number is a text', async () => {
+  const asText = (numbers: object) =>
+    Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, String(value)]));
 
-    const numbers = await collectFrom(system, { readStats: { params: { cpu, load, memory } } });
-    const texts = await collectFrom(system, {
-      readStats: { params: { cpu: asText(cpu), load: asText(load), memory: asText(memory) } },
-    });
-
-    expect(texts.text).toBe(numbers.text);
+  const numbers = await collectFrom(system, { readStats: { params: { cpu, load, memory } } });
+  const texts = await collectFrom(system, {
+    readStats: { params: { cpu: asText(cpu), load: asText(load), memory: asText(memory) } },
   });
 
-  it('leaves out missing values instead of writing 0, and whole parts', async () => {
-    const collected = await collectFrom(system, {
-      readStats: { params: { cpu: { user: '', idle: null, sys: 1 }, load: { Last_1: 0 }, memory: {} } },
-    });
+  expect(texts.text).toBe(numbers.text);
+});
 
-    expect(collected.text).toBe(
-      'zlb_system_cpu_ratio{appliance="lb",mode="sys"} 0.01\nzlb_system_load1{appliance="lb"} 0\n',
-    );
+it('the system collector leaves out missing values instead of writing 0, and whole parts', async () => {
+  const collected = await collectFrom(system, {
+    readStats: { params: { cpu: { user: '', idle: null, sys: 1 }, load: { Last_1: 0 }, memory: {} } },
   });
+
+  expect(collected.text).toBe(
+    'zlb_system_cpu_ratio{appliance="lb",mode="sys"} 0.01\nzlb_system_load1{appliance="lb"} 0\n',
+  );
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
 import { recipes } from '../../../src/admin/recipes/recipes.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
@@ -22,62 +22,60 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   return stdout.split('\n').filter(Boolean);
 }
 
-describe('the completion', () => {
-  it('offers the commands as the first word, and as what help explains', () => {
-    expect(offered('')).toEqual(Object.keys(commands).toSorted());
-    expect(offered('help', '')).toEqual(Object.keys(commands).toSorted());
-    expect(offered('fi')).toEqual(['fingerprint']);
-  });
+it('the completion offers the commands as the first word, and as what help explains', () => {
+  expect(offered('')).toEqual(Object.keys(commands).toSorted());
+  expect(offered('help', '')).toEqual(Object.keys(commands).toSorted());
+  expect(offered('fi')).toEqual(['fingerprint']);
+});
 
-  it('offers the words of admin, plugin, audit and completion', () => {
-    expect(offered('admin', '')).toEqual(expect.arrayContaining(['operations', 'changes', 'freeze', 'whoami']));
-    expect(offered('admin', 'changes', '')).toEqual(['list', 'show', 'approve', 'deny', 'cancel']);
-    expect(offered('admin', 'lb-paris', '')).toEqual([...recipes.map(({ name }) => name), ...Object.keys(endpoints)]);
-    expect(offered('admin', 'parameters', 'lb-paris', 'createF')).toEqual(expect.arrayContaining(['createFarm']));
-    expect(offered('plugin', 'c')).toEqual(['connections', 'certificate']);
-    expect(offered('audit', '')).toEqual(['verify', 'export']);
-    expect(offered('completion', '')).toEqual([...shells]);
-  });
+it('the completion offers the words of admin, plugin, audit and completion', () => {
+  expect(offered('admin', '')).toEqual(expect.arrayContaining(['operations', 'changes', 'freeze', 'whoami']));
+  expect(offered('admin', 'changes', '')).toEqual(['list', 'show', 'approve', 'deny', 'cancel']);
+  expect(offered('admin', 'lb-paris', '')).toEqual([...recipes.map(({ name }) => name), ...Object.keys(endpoints)]);
+  expect(offered('admin', 'parameters', 'lb-paris', 'createF')).toEqual(expect.arrayContaining(['createFarm']));
+  expect(offered('plugin', 'c')).toEqual(['connections', 'certificate']);
+  expect(offered('audit', '')).toEqual(['verify', 'export']);
+  expect(offered('completion', '')).toEqual([...shells]);
+});
 
-  it('does not take the value of a flag for a word', () => {
-    expect(offered('--log.level', '=', 'info', 'che')).toEqual(['check']);
-    expect(offered('--log.level', 'info', 'che')).toEqual(['check']);
-    expect(offered('plugin', '-w', '30', 'f')).toEqual(['farm']);
-  });
+it('the completion does not take the value of a flag for a word', () => {
+  expect(offered('--log.level', '=', 'info', 'che')).toEqual(['check']);
+  expect(offered('--log.level', 'info', 'che')).toEqual(['check']);
+  expect(offered('plugin', '-w', '30', 'f')).toEqual(['farm']);
+});
 
-  it('offers the flags that a command takes, and no others', () => {
-    expect(offered('--conf')).toEqual(['--config.file=']);
-    expect(offered('init', '--')).toEqual(expect.arrayContaining(['--name=', '--append', '--config.file=']));
-    expect(offered('init', '--')).not.toContain('--json');
-    expect(offered('check', '--js')).toEqual(['--json']);
-    expect(offered('token', '--')).toEqual(['--version', '--help']);
-  });
+it('the completion offers the flags that a command takes, and no others', () => {
+  expect(offered('--conf')).toEqual(['--config.file=']);
+  expect(offered('init', '--')).toEqual(expect.arrayContaining(['--name=', '--append', '--config.file=']));
+  expect(offered('init', '--')).not.toContain('--json');
+  expect(offered('check', '--js')).toEqual(['--json']);
+  expect(offered('token', '--')).toEqual(['--version', '--help']);
+});
 
-  it('offers the words that a flag has as its values, or files', () => {
-    expect(offered('--log.level', '=')).toEqual(['debug', 'info', 'warn', 'error']);
-    expect(offered('--log.format', 'l')).toEqual(['logfmt']);
-    expect(offered('admin', 'audit', '--event', '=', 'den')).toEqual(['denied']);
-    expect(offered('simulate', '--fault', '=', 'lb-madrid/ref')).toEqual(['lb-madrid/refused']);
-    expect(offered('simulate', '--fault', '=', 'lb-madrid/hung-proxy/sho')).toEqual(['lb-madrid/hung-proxy/shop']);
-    expect(offered('--config.file', '=', 'package.j')).toEqual(['package.json']);
-    expect(offered('audit', 'verify', 'package.j')).toEqual(['package.json']);
-    expect(offered('init', '--name', '=', '')).toEqual([]);
-  });
+it('the completion offers the words that a flag has as its values, or files', () => {
+  expect(offered('--log.level', '=')).toEqual(['debug', 'info', 'warn', 'error']);
+  expect(offered('--log.format', 'l')).toEqual(['logfmt']);
+  expect(offered('admin', 'audit', '--event', '=', 'den')).toEqual(['denied']);
+  expect(offered('simulate', '--fault', '=', 'lb-madrid/ref')).toEqual(['lb-madrid/refused']);
+  expect(offered('simulate', '--fault', '=', 'lb-madrid/hung-proxy/sho')).toEqual(['lb-madrid/hung-proxy/shop']);
+  expect(offered('--config.file', '=', 'package.j')).toEqual(['package.json']);
+  expect(offered('audit', 'verify', 'package.j')).toEqual(['package.json']);
+  expect(offered('init', '--name', '=', '')).toEqual([]);
+});
 
-  it('names each flag in each shell', () => {
-    const names = [...allFlags.keys()];
+it('the completion names each flag in each shell', () => {
+  const names = [...allFlags.keys()];
 
-    for (const text of [completionOf.bash(), completionOf.zsh()])
-      expect(names.filter((name) => !text.includes(`--${name}`))).toEqual([]);
-    expect(names.filter((name) => !completionOf.fish().includes(` -l ${name}`))).toEqual([]);
-  });
+  for (const text of [completionOf.bash(), completionOf.zsh()])
+    expect(names.filter((name) => !text.includes(`--${name}`))).toEqual([]);
+  expect(names.filter((name) => !completionOf.fish().includes(` -l ${name}`))).toEqual([]);
+});
 
-  it('is printed for a shell that it has, and names these for another', async () => {
-    const { context, written, warned } = givenContext({});
+it('the completion is printed for a shell that it has, and names these for another', async () => {
+  const { context, written, warned } = givenContext({});
 
-    expect(await runCommandLine(['completion', 'zsh'], context)).toBe(0);
-    expect(Buffer.concat(written).toString()).toBe(completionOf.zsh());
-    expect(await runCommandLine(['completion', 'tcsh'], context)).toBe(2);
-    expect(warned).toEqual(['zlb-exporter: name one shell of bash, fish, zsh: zlb-exporter completion bash']);
-  });
+  expect(await runCommandLine(['completion', 'zsh'], context)).toBe(0);
+  expect(Buffer.concat(written).toString()).toBe(completionOf.zsh());
+  expect(await runCommandLine(['completion', 'tcsh'], context)).toBe(2);
+  expect(warned).toEqual(['zlb-exporter: name one shell of bash, fish, zsh: zlb-exporter completion bash']);
 });

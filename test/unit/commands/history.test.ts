@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
 import { listening } from '../../support/listening.ts';
 import { givenContext } from './given-command.ts';
@@ -41,116 +41,114 @@ const events = [
   { ...event, sinceMs: atMs - 86_400_000, text: 'found after a day' },
 ];
 
-describe('the command history', () => {
-  it('prints a table: when, where, what, before and after, by whom', async () => {
-    const { url, asked } = await givenServer(JSON.stringify({ events }));
+it('the command history prints a table: when, where, what, before and after, by whom', async () => {
+  const { url, asked } = await givenServer(JSON.stringify({ events }));
 
-    const { code, said } = await run(['farm=shop', 'lb-1', '--since=2h'], url);
+  const { code, said } = await run(['farm=shop', 'lb-1', '--since=2h'], url);
 
-    expect(code).toBe(0);
-    expect(said.map((line) => line.split(/ {2,}/))).toEqual([
-      ['SEEN (UTC)', 'TIMES', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'],
-      ['2026-11-21 02:20:01', 'the exporter', 'configuration reloaded'],
-      ['2026-11-21 02:20:01', 'lb-1/shop', 'Modify a backend: HTTP 200', 'change ch-1 by alice'],
-      [
-        '2026-11-21 02:10:01 to 02:20:01',
-        '12',
-        'lb-1/shop',
-        'backend 10.0.0.1:80 of web',
-        'weight: 1 → 5 (the other way last at 2026-11-21 02:19:01)',
-        'elsewhere',
-      ],
-      ['', 'lb-1/shop', 'backend 10.0.0.2:80 of web', 'gone: weight 1'],
-      ['', 'lb-1/shop', 'and 3 more'],
-      ['2026-11-20 02:20:01 to 2026-11-21 02:20:01', 'lb-1/shop', 'found after a day'],
-    ]);
-    expect(asked).toEqual(['/api/history?since=2h&farm=shop&appliance=lb-1&limit=1000']);
-  });
-
-  it('prints the answer of the exporter as JSON', async () => {
-    const answer = JSON.stringify({ events });
-    const { url } = await givenServer(answer);
-
-    expect(await run(['--json'], url)).toMatchObject({ code: 0, said: [], written: `${answer}\n` });
-  });
-
-  it('says that there is nothing', async () => {
-    const { url } = await givenServer(JSON.stringify({ events: [] }));
-
-    expect(await run([], url)).toMatchObject({ code: 0, said: ['No change is known.'], warned: '' });
-  });
-
-  it('asks on until it has all of 1,000 events, and says that there are more', async () => {
-    const some = Array.from({ length: 300 }, () => event);
-    const { url, asked } = await givenServer(JSON.stringify({ events: some, next: '7.3' }));
-
-    const { said, warned } = await run([], url);
-
-    expect(asked).toEqual([
-      '/api/history?limit=1000',
-      '/api/history?limit=700&before=7.3',
-      '/api/history?limit=400&before=7.3',
-      '/api/history?limit=100&before=7.3',
-    ]);
-    expect(said.length).toBeGreaterThan(1_000);
-    expect(warned).toMatch(/only the newest \d+ events; name an appliance, or give --since/);
-  });
-
-  it('takes what commands a terminal out of names', async () => {
-    const hostile = '\u001b]0;owned\u0007\u009b2J\nfine';
-    const whole = { ...weight, farm: hostile, service: hostile, name: hostile, setting: hostile, after: hostile };
-    const { url } = await givenServer(
-      JSON.stringify({ events: [{ ...event, appliance: hostile, by: hostile, differences: [whole] }] }),
-    );
-
-    const { said } = await run([], url);
-
-    expect(said).toHaveLength(2);
-    expect(said.join('')).not.toMatch(/\p{Cc}/u);
-  });
-
-  it.each<[answer: string, status: number, words: readonly string[], says: string]>([
-    ['', 401, [], 'refuses the user or the password of --exporter.user-file'],
-    ['No appliance of that name', 404, ['lb-9'], 'does not watch an appliance lb-9'],
-    ['Not found.', 404, [], '(404): check the host, the port and the path of --exporter.url'],
-    ['The history cannot be read;\nsee the log.\n', 503, [], 'answered 503: The history cannot be read; see the log.'],
-    ['<html>', 200, [], 'what answers is not an exporter: it does not speak JSON'],
+  expect(code).toBe(0);
+  expect(said.map((line) => line.split(/ {2,}/))).toEqual([
+    ['SEEN (UTC)', 'TIMES', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'],
+    ['2026-11-21 02:20:01', 'the exporter', 'configuration reloaded'],
+    ['2026-11-21 02:20:01', 'lb-1/shop', 'Modify a backend: HTTP 200', 'change ch-1 by alice'],
     [
-      '{"events":[{"farm":1}]}',
-      200,
-      [],
-      'what answers is not a zlb-exporter of this version: /events/0/appliance is not a text',
+      '2026-11-21 02:10:01 to 02:20:01',
+      '12',
+      'lb-1/shop',
+      'backend 10.0.0.1:80 of web',
+      'weight: 1 → 5 (the other way last at 2026-11-21 02:19:01)',
+      'elsewhere',
     ],
-  ])('ends with 1 and a reason for the answer %j', async (answer, status, words, says) => {
-    const { url } = await givenServer(answer, status);
+    ['', 'lb-1/shop', 'backend 10.0.0.2:80 of web', 'gone: weight 1'],
+    ['', 'lb-1/shop', 'and 3 more'],
+    ['2026-11-20 02:20:01 to 2026-11-21 02:20:01', 'lb-1/shop', 'found after a day'],
+  ]);
+  expect(asked).toEqual(['/api/history?since=2h&farm=shop&appliance=lb-1&limit=1000']);
+});
 
-    const { code, said, warned } = await run(words, url);
+it('the command history prints the answer of the exporter as JSON', async () => {
+  const answer = JSON.stringify({ events });
+  const { url } = await givenServer(answer);
 
-    expect({ code, said }).toEqual({ code: 1, said: [] });
-    expect(warned).toContain(says);
-    expect(warned).toMatch(/^zlb-exporter: [^\n]+; history --help explains --exporter.url and its flags$/);
+  expect(await run(['--json'], url)).toMatchObject({ code: 0, said: [], written: `${answer}\n` });
+});
+
+it('the command history says that there is nothing', async () => {
+  const { url } = await givenServer(JSON.stringify({ events: [] }));
+
+  expect(await run([], url)).toMatchObject({ code: 0, said: ['No change is known.'], warned: '' });
+});
+
+it('the command history asks on until it has all of 1,000 events, and says that there are more', async () => {
+  const some = Array.from({ length: 300 }, () => event);
+  const { url, asked } = await givenServer(JSON.stringify({ events: some, next: '7.3' }));
+
+  const { said, warned } = await run([], url);
+
+  expect(asked).toEqual([
+    '/api/history?limit=1000',
+    '/api/history?limit=700&before=7.3',
+    '/api/history?limit=400&before=7.3',
+    '/api/history?limit=100&before=7.3',
+  ]);
+  expect(said.length).toBeGreaterThan(1_000);
+  expect(warned).toMatch(/only the newest \d+ events; name an appliance, or give --since/);
+});
+
+it('the command history takes what commands a terminal out of names', async () => {
+  const hostile = '\u001b]0;owned\u0007\u009b2J\nfine';
+  const whole = { ...weight, farm: hostile, service: hostile, name: hostile, setting: hostile, after: hostile };
+  const { url } = await givenServer(
+    JSON.stringify({ events: [{ ...event, appliance: hostile, by: hostile, differences: [whole] }] }),
+  );
+
+  const { said } = await run([], url);
+
+  expect(said).toHaveLength(2);
+  expect(said.join('')).not.toMatch(/\p{Cc}/u);
+});
+
+it.each<[answer: string, status: number, words: readonly string[], says: string]>([
+  ['', 401, [], 'refuses the user or the password of --exporter.user-file'],
+  ['No appliance of that name', 404, ['lb-9'], 'does not watch an appliance lb-9'],
+  ['Not found.', 404, [], '(404): check the host, the port and the path of --exporter.url'],
+  ['The history cannot be read;\nsee the log.\n', 503, [], 'answered 503: The history cannot be read; see the log.'],
+  ['<html>', 200, [], 'what answers is not an exporter: it does not speak JSON'],
+  [
+    '{"events":[{"farm":1}]}',
+    200,
+    [],
+    'what answers is not a zlb-exporter of this version: /events/0/appliance is not a text',
+  ],
+])('the command history ends with 1 and a reason for the answer %j', async (answer, status, words, says) => {
+  const { url } = await givenServer(answer, status);
+
+  const { code, said, warned } = await run(words, url);
+
+  expect({ code, said }).toEqual({ code: 1, said: [] });
+  expect(warned).toContain(says);
+  expect(warned).toMatch(/^zlb-exporter: [^\n]+; history --help explains --exporter.url and its flags$/);
+});
+
+it('the command history ends with 1 if nobody answers', async () => {
+  expect(await run(['--exporter.url=http://127.0.0.1:1'])).toMatchObject({
+    code: 1,
+    warned: expect.stringContaining('the exporter at http://127.0.0.1:1 did not respond') as string,
   });
+});
 
-  it('ends with 1 if nobody answers', async () => {
-    expect(await run(['--exporter.url=http://127.0.0.1:1'])).toMatchObject({
-      code: 1,
-      warned: expect.stringContaining('the exporter at http://127.0.0.1:1 did not respond') as string,
-    });
-  });
+it.each([
+  [['lb-1', 'lb-2'], 'history takes one appliance and one farm'],
+  [['farm=a', 'farm=b'], 'history takes one appliance and one farm'],
+  [['lb-1', 'since=2h'], 'history takes one appliance and one farm'],
+  [['farm='], 'history takes one appliance and one farm'],
+  [['--since=soon'], '--since must be a duration such as 2h, or a moment in ISO 8601'],
+  [['--config.file=x'], 'is for the exporter itself'],
+  [['--warning=3'], '--warning is only valid with zlb-exporter plugin'],
+  [['--exporter.url=ftp://x'], 'must be a URL'],
+])('the command history refuses %j', async (words, says) => {
+  const { code, said, warned } = await run(words);
 
-  it.each([
-    [['lb-1', 'lb-2'], 'history takes one appliance and one farm'],
-    [['farm=a', 'farm=b'], 'history takes one appliance and one farm'],
-    [['lb-1', 'since=2h'], 'history takes one appliance and one farm'],
-    [['farm='], 'history takes one appliance and one farm'],
-    [['--since=soon'], '--since must be a duration such as 2h, or a moment in ISO 8601'],
-    [['--config.file=x'], 'is for the exporter itself'],
-    [['--warning=3'], '--warning is only valid with zlb-exporter plugin'],
-    [['--exporter.url=ftp://x'], 'must be a URL'],
-  ])('refuses %j', async (words, says) => {
-    const { code, said, warned } = await run(words);
-
-    expect({ code, said }).toEqual({ code: 2, said: [] });
-    expect(warned).toContain(says);
-  });
+  expect({ code, said }).toEqual({ code: 2, said: [] });
+  expect(warned).toContain(says);
 });

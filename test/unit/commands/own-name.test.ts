@@ -2,47 +2,45 @@ import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
 import { ownName, spokenAs } from '../../../src/commands/shell.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenContext } from './given-command.ts';
 
-describe('the name of the program for its user', () => {
-  it.each([
-    [pathToFileURL('src/main.ts').href, {}, './zlb-exporter'],
-    [pathToFileURL('../other/src/main.ts').href, {}, resolve('../other/zlb-exporter')],
-    ['file:///app/dist/src/main.js', {}, 'zlb-exporter'],
-    [
-      'file:///home/ann/.npm/_npx/1f/node_modules/zlb-exporter/dist/src/main.js',
-      { npm_command: 'exec' },
-      '/home/ann/.npm/_npx/1f/node_modules/.bin/zlb-exporter',
-    ],
-  ])('of %s with %j is %s', (entry, env, name) => {
-    expect(ownName(entry, '/home/ann/.npm/_npx/1f/node_modules/.bin/zlb-exporter', env)).toBe(name);
-  });
+it.each([
+  [pathToFileURL('src/main.ts').href, {}, './zlb-exporter'],
+  [pathToFileURL('../other/src/main.ts').href, {}, resolve('../other/zlb-exporter')],
+  ['file:///app/dist/src/main.js', {}, 'zlb-exporter'],
+  [
+    'file:///home/ann/.npm/_npx/1f/node_modules/zlb-exporter/dist/src/main.js',
+    { npm_command: 'exec' },
+    '/home/ann/.npm/_npx/1f/node_modules/.bin/zlb-exporter',
+  ],
+])('the name of the program for its user of %s with %j is %s', (entry, env, name) => {
+  expect(ownName(entry, '/home/ann/.npm/_npx/1f/node_modules/.bin/zlb-exporter', env)).toBe(name);
+});
 
-  it('is used in commands, not for the program itself', () => {
-    const spoken = spokenAs('./zlb-exporter', ['admin', 'check']);
+it('the name of the program for its user is used in commands, not for the program itself', () => {
+  const spoken = spokenAs('./zlb-exporter', ['admin', 'check']);
 
-    expect(spoken('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml')).toBe(
-      'zlb-exporter: 401; see ./zlb-exporter check --help, or ./zlb-exporter --config.file=zlb.yml',
-    );
-    expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('./');
-  });
+  expect(spoken('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml')).toBe(
+    'zlb-exporter: 401; see ./zlb-exporter check --help, or ./zlb-exporter --config.file=zlb.yml',
+  );
+  expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('./');
+});
 
-  it('is in the help and in messages about mistakes', async () => {
-    const { context, said, warned } = givenContext({});
-    const edge = { ...context, name: './zlb-exporter' };
+it('the name of the program for its user is in the help and in messages about mistakes', async () => {
+  const { context, said, warned } = givenContext({});
+  const edge = { ...context, name: './zlb-exporter' };
 
-    await runCommandLine(['check', '--help'], edge);
-    await runCommandLine(['check', '--dry-run'], edge);
+  await runCommandLine(['check', '--help'], edge);
+  await runCommandLine(['check', '--dry-run'], edge);
 
-    expect(said.join('\n')).toMatch(/^Usage: \.\/zlb-exporter check /);
-    expect(warned).toEqual([
-      'zlb-exporter: --dry-run is only valid with ./zlb-exporter admin; ./zlb-exporter admin --help explains it',
-    ]);
-  });
+  expect(said.join('\n')).toMatch(/^Usage: \.\/zlb-exporter check /);
+  expect(warned).toEqual([
+    'zlb-exporter: --dry-run is only valid with ./zlb-exporter admin; ./zlb-exporter admin --help explains it',
+  ]);
 });
 
 it('zlb-exporter at the top of a clone starts it from any folder, also by a link', () => {

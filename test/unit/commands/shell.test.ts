@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createShell } from '../../../src/commands/shell.ts';
 
 /** The streams of a process, at a terminal or not. */
@@ -22,111 +22,109 @@ function givenShell({ isTTY }: { readonly isTTY: boolean }) {
   return { shell, stdin: stdin as unknown as PassThrough, stdout, stderr, stopping, interrupts };
 }
 
-describe('the shell', () => {
-  it('asks on standard error, so that the output can be piped', async () => {
-    const { shell, stdin, stdout, stderr } = givenShell({ isTTY: true });
+it('the shell asks on standard error, so that the output can be piped', async () => {
+  const { shell, stdin, stdout, stderr } = givenShell({ isTTY: true });
 
-    const asked = shell.ask?.('Go on? ');
-    stdin.write('yes\n');
+  const asked = shell.ask?.('Go on? ');
+  stdin.write('yes\n');
 
-    expect(await asked).toBe('yes');
-    expect(String(stderr.read())).toContain('Go on?');
-    expect(stdout.read()).toBeNull();
-  });
+  expect(await asked).toBe('yes');
+  expect(String(stderr.read())).toContain('Go on?');
+  expect(stdout.read()).toBeNull();
+});
 
-  it('asks one question after another', async () => {
-    const { shell, stdin } = givenShell({ isTTY: true });
+it('the shell asks one question after another', async () => {
+  const { shell, stdin } = givenShell({ isTTY: true });
 
-    const first = shell.ask?.('Reason? ');
-    stdin.write('because\n');
-    const reason = await first;
-    const second = shell.ask?.('Go on? ');
-    stdin.write('y\n');
+  const first = shell.ask?.('Reason? ');
+  stdin.write('because\n');
+  const reason = await first;
+  const second = shell.ask?.('Go on? ');
+  stdin.write('y\n');
 
-    expect([reason, await second]).toEqual(['because', 'y']);
-  });
+  expect([reason, await second]).toEqual(['because', 'y']);
+});
 
-  it('turns the echo off before it asks for what is hidden, so that a fast paste is not shown', async () => {
-    const { shell, stdin, stderr } = givenShell({ isTTY: true });
-    const shownBefore: unknown[] = [];
-    Object.assign(stdin, { setRawMode: (isRaw: boolean) => isRaw && shownBefore.push(stderr.read()) });
+it('the shell turns the echo off before it asks for what is hidden, so that a fast paste is not shown', async () => {
+  const { shell, stdin, stderr } = givenShell({ isTTY: true });
+  const shownBefore: unknown[] = [];
+  Object.assign(stdin, { setRawMode: (isRaw: boolean) => isRaw && shownBefore.push(stderr.read()) });
 
-    const asked = shell.ask?.('API key: ', true);
-    stdin.write('secret\r');
+  const asked = shell.ask?.('API key: ', true);
+  stdin.write('secret\r');
 
-    expect(await asked).toBe('secret');
-    expect(shownBefore).toEqual([null]);
-    expect(String(stderr.read())).toBe('API key: \n');
-  });
+  expect(await asked).toBe('secret');
+  expect(shownBefore).toEqual([null]);
+  expect(String(stderr.read())).toBe('API key: \n');
+});
 
-  it.each([
-    ['Ctrl-C', '\u0003', ['SIGINT']],
-    ['Ctrl-D', '\u0004', []],
-  ])('does not accept %s as an answer', async (_name, typed, interrupts) => {
-    const { shell, stdin, ...seen } = givenShell({ isTTY: true });
+it.each([
+  ['Ctrl-C', '\u0003', ['SIGINT']],
+  ['Ctrl-D', '\u0004', []],
+])('the shell does not accept %s as an answer', async (_name, typed, interrupts) => {
+  const { shell, stdin, ...seen } = givenShell({ isTTY: true });
 
-    const asked = shell.ask?.('Go on? ');
-    stdin.write(typed);
+  const asked = shell.ask?.('Go on? ');
+  stdin.write(typed);
 
-    expect(await asked).toBe('');
-    expect(seen.interrupts).toEqual(interrupts);
-  });
+  expect(await asked).toBe('');
+  expect(seen.interrupts).toEqual(interrupts);
+});
 
-  it('stops asking when the process is asked to stop', async () => {
-    const { shell, stopping } = givenShell({ isTTY: true });
+it('the shell stops asking when the process is asked to stop', async () => {
+  const { shell, stopping } = givenShell({ isTTY: true });
 
-    const asked = shell.ask?.('Go on? ');
-    stopping.abort();
+  const asked = shell.ask?.('Go on? ');
+  stopping.abort();
 
-    expect(await asked).toBe('');
-  });
+  expect(await asked).toBe('');
+});
 
-  it('takes no notice of a reader that has left, and reports any other failure of the output', async () => {
-    const failing = (code: string) => {
-      const { shell, stdout } = givenShell({ isTTY: false });
-      stdout.on('error', () => undefined);
-      stdout._write = (_chunk, _encoding, done) => done(Object.assign(new Error('cannot write'), { code }));
-      return shell.write(Buffer.from('{}'));
-    };
-
-    await expect(failing('EPIPE')).resolves.toBeUndefined();
-    await expect(failing('ENOSPC')).rejects.toThrow('cannot write');
-  });
-
-  it('cannot ask without a terminal, and writes bytes unchanged', async () => {
-    const { shell, stdout } = givenShell({ isTTY: false });
-
-    await shell.write(Buffer.from([0, 255, 27]));
-
-    expect(shell.ask).toBeUndefined();
-    expect(shell.outputIsTerminal).toBe(false);
-    expect(stdout.read()).toEqual(Buffer.from([0, 255, 27]));
-  });
-
-  it('writes text to a terminal with escaped controls', async () => {
-    const { shell, stdout } = givenShell({ isTTY: true });
-    const json = '{\n\t"name": "é\u001b]0;owned\u0007\u009b2J\r\u007f\u202e\u2028\u200b\u{e0041}"\r\n}\n';
-
-    const withinLetter = Buffer.from(json).indexOf(0xa9);
-    await shell.write(Buffer.from(json).subarray(0, withinLetter));
-    await shell.write(Buffer.from(json).subarray(withinLetter));
-    await shell.write(Buffer.from([0x9b, 0x0a]));
-
-    expect(String(stdout.read())).toBe(
-      '{\n\t"name": "é\\u001b]0;owned\\u0007\\u009b2J\\u000d\\u007f\\u202e\\u2028\\u200b\\udb40\\udc41"\r\n}\n\ufffd\n',
-    );
-  });
-
-  it('reports a failed write', async () => {
+it('the shell takes no notice of a reader that has left, and reports any other failure of the output', async () => {
+  const failing = (code: string) => {
     const { shell, stdout } = givenShell({ isTTY: false });
     stdout.on('error', () => undefined);
-    stdout.destroy(new Error('gone'));
+    stdout._write = (_chunk, _encoding, done) => done(Object.assign(new Error('cannot write'), { code }));
+    return shell.write(Buffer.from('{}'));
+  };
 
-    await expect(shell.write(Buffer.from('x'))).rejects.toThrow();
-  });
+  await expect(failing('EPIPE')).resolves.toBeUndefined();
+  await expect(failing('ENOSPC')).rejects.toThrow('cannot write');
+});
 
-  it('colours output on a terminal, not in a pipe', () => {
-    expect(givenShell({ isTTY: true }).shell.paint('red', 'FAILED')).toBe('\u001b[31mFAILED\u001b[39m');
-    expect(givenShell({ isTTY: false }).shell.paint('red', 'FAILED')).toBe('FAILED');
-  });
+it('the shell cannot ask without a terminal, and writes bytes unchanged', async () => {
+  const { shell, stdout } = givenShell({ isTTY: false });
+
+  await shell.write(Buffer.from([0, 255, 27]));
+
+  expect(shell.ask).toBeUndefined();
+  expect(shell.outputIsTerminal).toBe(false);
+  expect(stdout.read()).toEqual(Buffer.from([0, 255, 27]));
+});
+
+it('the shell writes text to a terminal with escaped controls', async () => {
+  const { shell, stdout } = givenShell({ isTTY: true });
+  const json = '{\n\t"name": "é\u001b]0;owned\u0007\u009b2J\r\u007f\u202e\u2028\u200b\u{e0041}"\r\n}\n';
+
+  const withinLetter = Buffer.from(json).indexOf(0xa9);
+  await shell.write(Buffer.from(json).subarray(0, withinLetter));
+  await shell.write(Buffer.from(json).subarray(withinLetter));
+  await shell.write(Buffer.from([0x9b, 0x0a]));
+
+  expect(String(stdout.read())).toBe(
+    '{\n\t"name": "é\\u001b]0;owned\\u0007\\u009b2J\\u000d\\u007f\\u202e\\u2028\\u200b\\udb40\\udc41"\r\n}\n\ufffd\n',
+  );
+});
+
+it('the shell reports a failed write', async () => {
+  const { shell, stdout } = givenShell({ isTTY: false });
+  stdout.on('error', () => undefined);
+  stdout.destroy(new Error('gone'));
+
+  await expect(shell.write(Buffer.from('x'))).rejects.toThrow();
+});
+
+it('the shell colours output on a terminal, not in a pipe', () => {
+  expect(givenShell({ isTTY: true }).shell.paint('red', 'FAILED')).toBe('\u001b[31mFAILED\u001b[39m');
+  expect(givenShell({ isTTY: false }).shell.paint('red', 'FAILED')).toBe('FAILED');
 });

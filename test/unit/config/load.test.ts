@@ -267,44 +267,42 @@ appliances:
   });
 });
 
-describe('an invalid file', () => {
-  it.each([
-    ['a binary file', Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0), 'it is a binary file, not text'],
-    ['text of another encoding', Uint8Array.of(0x6e, 0xe9, 0x65), 'it is not UTF-8 text'],
-  ])('is refused when it is %s', async (_what, contents, reason) => {
-    const refused = await refusal(loadText(contents));
+it.each([
+  ['a binary file', Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0), 'it is a binary file, not text'],
+  ['text of another encoding', Uint8Array.of(0x6e, 0xe9, 0x65), 'it is not UTF-8 text'],
+])('an invalid file is refused when it is %s', async (_what, contents, reason) => {
+  const refused = await refusal(loadText(contents));
 
-    expect(refused).toEqual([`zlb.yml: cannot be read: ${reason}. Give --config.file the path of a YAML file`]);
-  });
+  expect(refused).toEqual([`zlb.yml: cannot be read: ${reason}. Give --config.file the path of a YAML file`]);
+});
 
-  it('is checked for rules between keys only once each value is right', async () => {
-    const twice = `${least}  - { name: lb, url: 192.0.2.11, api_key: f1x7ure, labels: { site: '\${SITE}' } }\n`;
+it('an invalid file is checked for rules between keys only once each value is right', async () => {
+  const twice = `${least}  - { name: lb, url: 192.0.2.11, api_key: f1x7ure, labels: { site: '\${SITE}' } }\n`;
 
-    expect(await refusal(loadText(twice))).toEqual([
-      expect.stringContaining('appliances[1].labels.site: the environment variable SITE is not set'),
-    ]);
-    expect(await refusal(loadText(twice, { env: { SITE: 'paris' } }))).toEqual([
-      expect.stringContaining('appliances[1].name: duplicates appliances[0]'),
-    ]);
-  });
+  expect(await refusal(loadText(twice))).toEqual([
+    expect.stringContaining('appliances[1].labels.site: the environment variable SITE is not set'),
+  ]);
+  expect(await refusal(loadText(twice, { env: { SITE: 'paris' } }))).toEqual([
+    expect.stringContaining('appliances[1].name: duplicates appliances[0]'),
+  ]);
+});
 
-  it('is named with its absolute path', async () => {
-    const refused = await refusal(loadSettings({ file: 'no/zlb.yml', env: {} }));
+it('an invalid file is named with its absolute path', async () => {
+  const refused = await refusal(loadSettings({ file: 'no/zlb.yml', env: {} }));
 
-    expect(refused).toEqual([
-      `no/zlb.yml: cannot be read: there is no such file (${resolve('no/zlb.yml')}). Give --config.file the path of a YAML file`,
-    ]);
-  });
+  expect(refused).toEqual([
+    `no/zlb.yml: cannot be read: there is no such file (${resolve('no/zlb.yml')}). Give --config.file the path of a YAML file`,
+  ]);
+});
 
-  it.each([
-    ['nested far too deeply', `appliances: ${'['.repeat(20_000)}${']'.repeat(20_000)}`],
-    ['a mapping nested far too deeply', `{ appliances: ${'{ a: '.repeat(20_000)}b${' }'.repeat(20_001)}`],
-    ['a list without brackets that is nested far too deeply', `${'- '.repeat(20_000)}a`],
-  ])('is refused when it is %s', async (_what, text) => {
-    const refused = await refusal(loadText(text));
+it.each([
+  ['nested far too deeply', `appliances: ${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+  ['a mapping nested far too deeply', `{ appliances: ${'{ a: '.repeat(20_000)}b${' }'.repeat(20_001)}`],
+  ['a list without brackets that is nested far too deeply', `${'- '.repeat(20_000)}a`],
+])('an invalid file is refused when it is %s', async (_what, text) => {
+  const refused = await refusal(loadText(text));
 
-    expect(refused.join('\n')).toMatch(/^zlb\.yml:\d+:\d+: this is nested too deeply; write it with fewer levels/m);
-  });
+  expect(refused.join('\n')).toMatch(/^zlb\.yml:\d+:\d+: this is nested too deeply; write it with fewer levels/m);
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { createTask } from 'node-cron';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { gapsOf, nextMatches } from '../../../src/lib/cron.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -37,32 +37,30 @@ it.each([
   expect(stdout).toMatch(isKnown ? /^true 0[12]:00/ : /^false 03:00/);
 });
 
-describe('a schedule with a fixed hour', () => {
-  it.each([
-    ['Europe/Rome', 'its hour comes twice', '2026-10-24T12:00Z', ['2026-10-25T01:30', '2026-10-26T01:30']],
-    ['Europe/Rome', 'its hour is left out', '2027-03-27T12:00Z', ['2027-03-28T01:30', '2027-03-29T00:30']],
-    ['America/New_York', 'the hour before comes twice', '2026-10-31T12:00Z', ['2026-11-01T07:30', '2026-11-02T07:30']],
-    ['America/New_York', 'its hour is left out', '2027-03-13T12:00Z', ['2027-03-14T07:30', '2027-03-15T06:30']],
-    ['Australia/Lord_Howe', 'half an hour is left out', '2026-10-03T02:00Z', ['2026-10-03T15:30', '2026-10-04T15:30']],
-    ['Asia/Tokyo', 'nothing changes', '2026-10-24T12:00Z', ['2026-10-24T17:30', '2026-10-25T17:30']],
-    [
-      'Pacific/Apia',
-      'a whole day is left out',
-      '2011-12-29T09:00Z',
-      ['2011-12-29T12:30', '2011-12-30T12:30', '2011-12-31T12:30'],
-    ],
-  ])('runs once a day in %s where %s', (zone, _, from, times) => {
-    const to = new Date(Date.parse(from) + (times.length * 24 - 1) * 3_600_000).toISOString();
+it.each([
+  ['Europe/Rome', 'its hour comes twice', '2026-10-24T12:00Z', ['2026-10-25T01:30', '2026-10-26T01:30']],
+  ['Europe/Rome', 'its hour is left out', '2027-03-27T12:00Z', ['2027-03-28T01:30', '2027-03-29T00:30']],
+  ['America/New_York', 'the hour before comes twice', '2026-10-31T12:00Z', ['2026-11-01T07:30', '2026-11-02T07:30']],
+  ['America/New_York', 'its hour is left out', '2027-03-13T12:00Z', ['2027-03-14T07:30', '2027-03-15T06:30']],
+  ['Australia/Lord_Howe', 'half an hour is left out', '2026-10-03T02:00Z', ['2026-10-03T15:30', '2026-10-04T15:30']],
+  ['Asia/Tokyo', 'nothing changes', '2026-10-24T12:00Z', ['2026-10-24T17:30', '2026-10-25T17:30']],
+  [
+    'Pacific/Apia',
+    'a whole day is left out',
+    '2011-12-29T09:00Z',
+    ['2011-12-29T12:30', '2011-12-30T12:30', '2011-12-31T12:30'],
+  ],
+])('a schedule with a fixed hour runs once a day in %s where %s', (zone, _, from, times) => {
+  const to = new Date(Date.parse(from) + (times.length * 24 - 1) * 3_600_000).toISOString();
 
-    expect(matchesBetween('0 30 2 * * *', zone, from, to)).toEqual(times);
-  });
+  expect(matchesBetween('0 30 2 * * *', zone, from, to)).toEqual(times);
+});
 
-  it('runs once where its half hour comes twice', () => {
-    expect(matchesBetween('0 45 1 * * *', 'Australia/Lord_Howe', '2027-04-03T06:00Z', '2027-04-05T06:00Z')).toEqual([
-      '2027-04-03T15:15',
-      '2027-04-04T15:15',
-    ]);
-  });
+it('a schedule with a fixed hour runs once where its half hour comes twice', () => {
+  expect(matchesBetween('0 45 1 * * *', 'Australia/Lord_Howe', '2027-04-03T06:00Z', '2027-04-05T06:00Z')).toEqual([
+    '2027-04-03T15:15',
+    '2027-04-04T15:15',
+  ]);
 });
 
 it.each([
@@ -85,44 +83,42 @@ it.each([
   },
 );
 
-describe('the gaps of a schedule', () => {
-  it.each([
-    ['*/30 * * * * *', 30],
-    ['* * * * * *', 1],
-    ['*/7 * * * * *', 7],
-    ['0 */10 * * * *', 600],
-    ['30 5,50 * * * *', 45 * 60],
-    ['0 */10 8-18 * * *', 13 * 3_600 + 600],
-    ['0 0 9-17 * * 1-5', (16 + 48) * 3_600],
-    ['0 0 3 * * 1', 7 * 86_400],
-    ['0 0 3 1 * *', 31 * 86_400],
-    ['0 0 4 * * *', 86_400],
-    ['*/20 * 23 * * *', 86_400 - 3_600 + 20],
-  ])('%s leaves up to %i seconds between two runs', (expression, seconds) => {
-    expect(gapsOf(expression).longestMs).toBe(seconds * 1_000);
-  });
+it.each([
+  ['*/30 * * * * *', 30],
+  ['* * * * * *', 1],
+  ['*/7 * * * * *', 7],
+  ['0 */10 * * * *', 600],
+  ['30 5,50 * * * *', 45 * 60],
+  ['0 */10 8-18 * * *', 13 * 3_600 + 600],
+  ['0 0 9-17 * * 1-5', (16 + 48) * 3_600],
+  ['0 0 3 * * 1', 7 * 86_400],
+  ['0 0 3 1 * *', 31 * 86_400],
+  ['0 0 4 * * *', 86_400],
+  ['*/20 * 23 * * *', 86_400 - 3_600 + 20],
+])('%s leaves up to %i seconds between two runs', (expression, seconds) => {
+  expect(gapsOf(expression).longestMs).toBe(seconds * 1_000);
+});
 
-  it('are the longest and the shortest of its runs in two days', () => {
-    const times = (max: number) => fc.uniqueArray(fc.nat({ max }), { minLength: 1, maxLength: 3 });
+it('the gaps of a schedule are the longest and the shortest of its runs in two days', () => {
+  const times = (max: number) => fc.uniqueArray(fc.nat({ max }), { minLength: 1, maxLength: 3 });
 
-    fc.assert(
-      fc.property(times(59), times(59), times(23), (seconds, minutes, hours) => {
-        const expression = [seconds, minutes, hours, '*', '*', '*'].join(' ');
+  fc.assert(
+    fc.property(times(59), times(59), times(23), (seconds, minutes, hours) => {
+      const expression = [seconds, minutes, hours, '*', '*', '*'].join(' ');
 
-        const gaps = gapsBetween(runsOfTwoDays({ seconds, minutes, hours }));
-        expect(gapsOf(expression)).toEqual({ shortestMs: Math.min(...gaps), longestMs: Math.max(...gaps) });
-      }),
-    );
-  });
+      const gaps = gapsBetween(runsOfTwoDays({ seconds, minutes, hours }));
+      expect(gapsOf(expression)).toEqual({ shortestMs: Math.min(...gaps), longestMs: Math.max(...gaps) });
+    }),
+  );
+});
 
-  it('are those of node-cron', () => {
-    const task = createTask('15 0,20 1 * * *', () => undefined, { timezone: 'UTC' });
-    onTestFinished(async () => task.destroy());
+it('the gaps of a schedule are those of node-cron', () => {
+  const task = createTask('15 0,20 1 * * *', () => undefined, { timezone: 'UTC' });
+  onTestFinished(async () => task.destroy());
 
-    const runs = task.getNextRuns(4).map((date) => date.getTime());
+  const runs = task.getNextRuns(4).map((date) => date.getTime());
 
-    expect(Math.max(...gapsBetween(runs))).toBe(gapsOf('15 0,20 1 * * *').longestMs);
-  });
+  expect(Math.max(...gapsBetween(runs))).toBe(gapsOf('15 0,20 1 * * *').longestMs);
 });
 
 function runsOfTwoDays(at: { seconds: number[]; minutes: number[]; hours: number[] }): number[] {

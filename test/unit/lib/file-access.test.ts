@@ -1,54 +1,52 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { errorCode } from '../../../src/lib/check.ts';
 import { createFileAccess } from '../../../src/lib/file-access.ts';
 
 const never = () => new Promise<string>(() => undefined);
 
-describe('a file that never ends its read', () => {
-  it('is given up after a time, and others are read', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const access = createFileAccess(20);
+it('a file that never ends its read is given up after a time, and others are read', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const access = createFileAccess(20);
 
-    const hung = access('/hung', never).catch(errorCode);
-    vi.advanceTimersByTime(20);
-    expect(await hung).toBe('ETIMEDOUT');
+  const hung = access('/hung', never).catch(errorCode);
+  vi.advanceTimersByTime(20);
+  expect(await hung).toBe('ETIMEDOUT');
 
-    expect(await access('/other', () => Promise.resolve('read'))).toBe('read');
+  expect(await access('/other', () => Promise.resolve('read'))).toBe('read');
+});
+
+it('a file that never ends its read is not read again before it has ended', async () => {
+  const access = createFileAccess(20);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  await expect(access('/hung', () => promise)).rejects.toThrow();
+
+  await expect(access('/hung', () => Promise.reject(new Error('read again')))).rejects.toMatchObject({
+    code: 'ETIMEDOUT',
   });
+  resolve('');
+  await promise;
+  await new Promise(setImmediate);
 
-  it('is not read again before it has ended', async () => {
-    const access = createFileAccess(20);
-    const { promise, resolve } = Promise.withResolvers<string>();
-    await expect(access('/hung', () => promise)).rejects.toThrow();
+  expect(await access('/hung', () => Promise.resolve('read'))).toBe('read');
+});
 
-    await expect(access('/hung', () => Promise.reject(new Error('read again')))).rejects.toMatchObject({
-      code: 'ETIMEDOUT',
-    });
-    resolve('');
-    await promise;
-    await new Promise(setImmediate);
+it('a file that never ends its read does not take all threads with others of its kind', async () => {
+  const access = createFileAccess(20);
+  await Promise.allSettled([access('/a', never), access('/b', never)]);
 
-    expect(await access('/hung', () => Promise.resolve('read'))).toBe('read');
-  });
+  await expect(access('/c', () => Promise.resolve('read'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+});
 
-  it('does not take all threads with others of its kind', async () => {
-    const access = createFileAccess(20);
-    await Promise.allSettled([access('/a', never), access('/b', never)]);
+it('a file that never ends its read holds one thread, however many ask for it at once', async () => {
+  const access = createFileAccess(20);
+  let begun = 0;
+  const hang = () => {
+    begun += 1;
+    return never();
+  };
 
-    await expect(access('/c', () => Promise.resolve('read'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-  });
+  await Promise.allSettled([access('/hung', hang), access('/hung', hang), access('/hung', hang)]);
 
-  it('holds one thread, however many ask for it at once', async () => {
-    const access = createFileAccess(20);
-    let begun = 0;
-    const hang = () => {
-      begun += 1;
-      return never();
-    };
-
-    await Promise.allSettled([access('/hung', hang), access('/hung', hang), access('/hung', hang)]);
-
-    expect(begun).toBe(1);
-  });
+  expect(begun).toBe(1);
 });

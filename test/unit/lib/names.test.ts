@@ -123,52 +123,50 @@ describe('a host name', () => {
   });
 });
 
-describe('lookups that hang', () => {
-  it('are not more than may, once they are known to, and take nothing from other names', async () => {
-    const { addressOf, begun, hosts } = givenNames(2);
-    const all = ['a', 'b', 'c', 'd'];
+it('lookups that hang are not more than may, once they are known to, and take nothing from other names', async () => {
+  const { addressOf, begun, hosts } = givenNames(2);
+  const all = ['a', 'b', 'c', 'd'];
 
-    const asked = all.map((host) => addressOf(host));
-    await vi.advanceTimersByTimeAsync(10_000);
-    for (const { answer } of begun.splice(0)) answer(failing('EAI_AGAIN'));
-    await vi.advanceTimersByTimeAsync(0);
-    await Promise.all(asked);
-    const again = all.map((host) => addressOf(host));
-    const other = addressOf('other');
-    begun.at(-1)?.answer('192.0.2.1');
+  const asked = all.map((host) => addressOf(host));
+  await vi.advanceTimersByTimeAsync(10_000);
+  for (const { answer } of begun.splice(0)) answer(failing('EAI_AGAIN'));
+  await vi.advanceTimersByTimeAsync(0);
+  await Promise.all(asked);
+  const again = all.map((host) => addressOf(host));
+  const other = addressOf('other');
+  begun.at(-1)?.answer('192.0.2.1');
 
-    expect(await other).toBe('192.0.2.1');
-    expect(hosts()).toEqual(['a', 'b', 'other']);
-    expect(await again.at(-1)).toBe('its name d does not resolve: the name server does not answer');
-  });
+  expect(await other).toBe('192.0.2.1');
+  expect(hosts()).toEqual(['a', 'b', 'other']);
+  expect(await again.at(-1)).toBe('its name d does not resolve: the name server does not answer');
+});
 
-  it('leave their places to others when they end, and a name that resolves is free again', async () => {
-    const { addressOf, begun, hosts } = givenNames(1);
-    const asked = ['a', 'b'].map((host) => addressOf(host));
-    await vi.advanceTimersByTimeAsync(10_000);
-    for (const { answer } of begun.splice(0)) answer(failing('EAI_AGAIN'));
-    await vi.advanceTimersByTimeAsync(0);
-    await Promise.all(asked);
+it('lookups that hang leave their places to others when they end, and a name that resolves is free again', async () => {
+  const { addressOf, begun, hosts } = givenNames(1);
+  const asked = ['a', 'b'].map((host) => addressOf(host));
+  await vi.advanceTimersByTimeAsync(10_000);
+  for (const { answer } of begun.splice(0)) answer(failing('EAI_AGAIN'));
+  await vi.advanceTimersByTimeAsync(0);
+  await Promise.all(asked);
 
-    const a = addressOf('a');
-    begun.pop()?.answer('192.0.2.1');
-    expect(await a).toBe('192.0.2.1');
-    const b = addressOf('b');
-    const another = addressOf('a');
-    for (const { answer } of begun) answer('192.0.2.2');
+  const a = addressOf('a');
+  begun.pop()?.answer('192.0.2.1');
+  expect(await a).toBe('192.0.2.1');
+  const b = addressOf('b');
+  const another = addressOf('a');
+  for (const { answer } of begun) answer('192.0.2.2');
 
-    expect(await Promise.all([b, another])).toEqual(['192.0.2.2', '192.0.2.2']);
-    expect(hosts()).toEqual(['b', 'a']);
-  });
+  expect(await Promise.all([b, another])).toEqual(['192.0.2.2', '192.0.2.2']);
+  expect(hosts()).toEqual(['b', 'a']);
+});
 
-  it('are errors with a code, as all that do not resolve', async () => {
-    const { names, begun } = givenNames();
+it('lookups that hang are errors with a code, as all that do not resolve', async () => {
+  const { names, begun } = givenNames();
 
-    const asked = names.addressesOf('lb.test', maxNameMs).catch((error: unknown) => error);
-    begun[0]?.answer(failing('ENOTFOUND'));
-    const error = await asked;
+  const asked = names.addressesOf('lb.test', maxNameMs).catch((error: unknown) => error);
+  begun[0]?.answer(failing('ENOTFOUND'));
+  const error = await asked;
 
-    expect(error).toBeInstanceOf(NameError);
-    expect(errorCode(error)).toBe('ERR_NAME_UNRESOLVED');
-  });
+  expect(error).toBeInstanceOf(NameError);
+  expect(errorCode(error)).toBe('ERR_NAME_UNRESOLVED');
 });

@@ -1,35 +1,33 @@
 import { X509Certificate } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createCertificate } from '../../../simulator/certificate.ts';
 import { certificatesIn, namesOf, pairProblem, privateKeyIn, shownNameOf } from '../../../src/lib/pem.ts';
 
 const dates = { notBefore: new Date('2026-11-01'), notAfter: new Date('2027-02-01') };
 const { cert, key } = createCertificate({ subject: { CN: 'shop.example.com' }, ...dates });
 
-describe('a PEM text', () => {
-  it('that has many beginnings and no end is read once', () => {
-    // Each took 40 s when every beginning was searched for its end.
-    const before = process.threadCpuUsage();
+it('a PEM text that has many beginnings and no end is read once', () => {
+  // Each took 40 s when every beginning was searched for its end.
+  const before = process.threadCpuUsage();
 
-    const found = [
-      certificatesIn('-----BEGIN CERTIFICATE-----'.repeat(38_000)),
-      privateKeyIn('-----BEGIN PRIVATE KEY-----'.repeat(38_000)),
-    ];
+  const found = [
+    certificatesIn('-----BEGIN CERTIFICATE-----'.repeat(38_000)),
+    privateKeyIn('-----BEGIN PRIVATE KEY-----'.repeat(38_000)),
+  ];
 
-    expect(found.map((each) => 'problem' in each && each.problem)).toEqual([
-      'certificate 1 of 1 in it is damaged; export it again',
-      'the private key in it is damaged; export it again',
-    ]);
-    expect(process.threadCpuUsage(before).user).toBeLessThan(5_000_000);
+  expect(found.map((each) => 'problem' in each && each.problem)).toEqual([
+    'certificate 1 of 1 in it is damaged; export it again',
+    'the private key in it is damaged; export it again',
+  ]);
+  expect(process.threadCpuUsage(before).user).toBeLessThan(5_000_000);
+});
+
+it('a PEM text that was cut off is damaged', () => {
+  expect(certificatesIn(cert + cert.slice(0, 200))).toEqual({
+    problem: 'certificate 2 of 2 in it is damaged; export it again',
   });
-
-  it('that was cut off is damaged', () => {
-    expect(certificatesIn(cert + cert.slice(0, 200))).toEqual({
-      problem: 'certificate 2 of 2 in it is damaged; export it again',
-    });
-    expect(privateKeyIn(key.slice(0, 100))).toEqual({
-      problem: 'the private key in it is damaged; export it again',
-    });
+  expect(privateKeyIn(key.slice(0, 100))).toEqual({
+    problem: 'the private key in it is damaged; export it again',
   });
 });
 

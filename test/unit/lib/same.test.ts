@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isSame } from '../../../src/lib/same.ts';
 import { NamePattern } from '../../../src/lib/name-pattern.ts';
 import { Secret } from '../../../src/lib/secret.ts';
@@ -11,22 +11,20 @@ const settings = () => ({
   maxStaleMs: 180_000,
 });
 
-describe('two settings', () => {
-  it('are equal if all values are equal, also as different objects', () => {
-    expect(isSame(settings(), settings())).toBe(true);
-  });
+it('two settings are equal if all values are equal, also as different objects', () => {
+  expect(isSame(settings(), settings())).toBe(true);
+});
 
-  it.each([
-    ['another secret', { apiKey: new Secret('another-key') }],
-    ['a text instead of a secret', { apiKey: 'a-key-of-it' }],
-    ['another address', { url: new URL('https://192.0.2.1:445') }],
-    ['another pattern', { farms: { include: [new NamePattern('b')], exclude: [] } }],
-    ['a pattern more', { farms: { include: [new NamePattern('a')], exclude: [new NamePattern('b')] } }],
-    ['another number', { maxStaleMs: 180_001 }],
-    ['a key more', { adminApiKey: undefined }],
-    ['a pattern instead of an address', { url: /x/ }],
-  ])('differ by %s', (_, change) => {
-    expect(isSame(settings(), { ...settings(), ...change })).toBe(false);
-    expect(isSame({ ...settings(), ...change }, settings())).toBe(false);
-  });
+it.each([
+  ['another secret', { apiKey: new Secret('another-key') }],
+  ['a text instead of a secret', { apiKey: 'a-key-of-it' }],
+  ['another address', { url: new URL('https://192.0.2.1:445') }],
+  ['another pattern', { farms: { include: [new NamePattern('b')], exclude: [] } }],
+  ['a pattern more', { farms: { include: [new NamePattern('a')], exclude: [new NamePattern('b')] } }],
+  ['another number', { maxStaleMs: 180_001 }],
+  ['a key more', { adminApiKey: undefined }],
+  ['a pattern instead of an address', { url: /x/ }],
+])('differ by %s', (_, change) => {
+  expect(isSame(settings(), { ...settings(), ...change })).toBe(false);
+  expect(isSame({ ...settings(), ...change }, settings())).toBe(false);
 });

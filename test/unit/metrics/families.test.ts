@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { applianceFamilies } from '../../../src/app/appliance-families.ts';
 import { adminMetricFamilies } from '../../../src/admin/calls/admin-metrics.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
@@ -15,17 +15,15 @@ const names = [
   ...registry.getMetricsAsArray(),
 ].map(({ name }) => name);
 
-describe('every zlb_ family', () => {
-  it('has a name that no other has without its suffix: OpenMetrics names a counter without `_total`', () => {
-    const plain = names.map((name) => name.replace(/_(?:total|created|info|bucket|sum|count)$/, ''));
+it('every zlb_ family has a name that no other has without its suffix: OpenMetrics names a counter without `_total`', () => {
+  const plain = names.map((name) => name.replace(/_(?:total|created|info|bucket|sum|count)$/, ''));
 
-    expect(plain.filter((name, index) => plain.indexOf(name) !== index)).toEqual([]);
-  });
+  expect(plain.filter((name, index) => plain.indexOf(name) !== index)).toEqual([]);
+});
 
-  it('is in docs/metrics.md, which names no other', () => {
-    const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
-    const documented = [...page.matchAll(/`(zlb_\w+)[`{]/g)].map(([, name = '']) => name);
+it('every zlb_ family is in docs/metrics.md, which names no other', () => {
+  const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
+  const documented = [...page.matchAll(/`(zlb_\w+)[`{]/g)].map(([, name = '']) => name);
 
-    expect([...new Set(documented)].toSorted()).toEqual(names.toSorted());
-  });
+  expect([...new Set(documented)].toSorted()).toEqual(names.toSorted());
 });

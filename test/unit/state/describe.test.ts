@@ -180,41 +180,39 @@ it('the status of the activation has its end, its kind and the edition', async (
   });
 });
 
-describe('the status of the appliance and of its interfaces', () => {
-  it('leaves out objects without a name', async () => {
-    const whole = { params: { hostname: 'lb-a', relianoid_version: '7.9.0', edition: 'community' } };
+it('the status of the appliance and of its interfaces leaves out objects without a name', async () => {
+  const whole = { params: { hostname: 'lb-a', relianoid_version: '7.9.0', edition: 'community' } };
 
-    const known = await collectFrom(appliance, { readSystemInfo: whole });
-    const bare = await collectFrom(appliance, { readSystemVersion: { params: { hostname: '' } } });
+  const known = await collectFrom(appliance, { readSystemInfo: whole });
+  const bare = await collectFrom(appliance, { readSystemVersion: { params: { hostname: '' } } });
 
-    expect(statusOf({ collector: 'appliance', data: known.data })).toMatchObject({
-      hostname: 'lb-a',
-      product: 'relianoid',
-      version: '7.9.0',
-      edition: 'community',
-    });
-    expect(statusOf({ collector: 'appliance', data: bare.data })).toMatchObject({
-      hostname: undefined,
-      product: undefined,
-      version: undefined,
-      edition: undefined,
-    });
+  expect(statusOf({ collector: 'appliance', data: known.data })).toMatchObject({
+    hostname: 'lb-a',
+    product: 'relianoid',
+    version: '7.9.0',
+    edition: 'community',
+  });
+  expect(statusOf({ collector: 'appliance', data: bare.data })).toMatchObject({
+    hostname: undefined,
+    product: undefined,
+    version: undefined,
+    edition: undefined,
+  });
+});
+
+it('the status of the appliance and of its interfaces accepts no unknown state of an interface', async () => {
+  const { data } = await collectFrom(interfaces, {
+    readNetworkStats: { params: { interfaces: [] } },
+    listInterfaces: {
+      interfaces: [{ name: 'eth0', status: 'up' }, { name: 'eth1', status: 'odd' }, { name: 'eth2' }],
+    },
   });
 
-  it('accepts no unknown state of an interface', async () => {
-    const { data } = await collectFrom(interfaces, {
-      readNetworkStats: { params: { interfaces: [] } },
-      listInterfaces: {
-        interfaces: [{ name: 'eth0', status: 'up' }, { name: 'eth1', status: 'odd' }, { name: 'eth2' }],
-      },
-    });
-
-    expect(statusOf({ collector: 'interfaces', data }).interfaces).toEqual([
-      { name: 'eth0', state: 'up' },
-      { name: 'eth1', state: 'unknown' },
-      { name: 'eth2', state: 'unknown' },
-    ]);
-  });
+  expect(statusOf({ collector: 'interfaces', data }).interfaces).toEqual([
+    { name: 'eth0', state: 'up' },
+    { name: 'eth1', state: 'unknown' },
+    { name: 'eth2', state: 'unknown' },
+  ]);
 });
 
 it('the data of other collectors is shown unchanged, of the appliance and of each farm', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ObjectState } from '../../../src/collectors/collector.ts';
 import { compareStates, type ObjectStates, sinceOf } from '../../../src/state/object-states.ts';
 
@@ -20,62 +20,60 @@ function given() {
   };
 }
 
-describe('a transition', () => {
-  it('is not recorded for a first or an unchanged reading', () => {
-    const { compare, counted } = given();
+it('a transition is not recorded for a first or an unchanged reading', () => {
+  const { compare, counted } = given();
 
-    compare([farm('shop', 'down')]);
-    compare([farm('shop', 'down')]);
-    compare([farm('shop', 'down'), farm('new', 'down')]);
+  compare([farm('shop', 'down')]);
+  compare([farm('shop', 'down')]);
+  compare([farm('shop', 'down'), farm('new', 'down')]);
 
-    expect(counted).toEqual([]);
-  });
+  expect(counted).toEqual([]);
+});
 
-  it('has the new state and the old one', () => {
-    const { compare } = given();
-    compare([farm('shop', 'up'), farm('db', 'up')]);
+it('a transition has the new state and the old one', () => {
+  const { compare } = given();
+  compare([farm('shop', 'up'), farm('db', 'up')]);
 
-    const { transitions } = compare([farm('shop', 'problem'), farm('db', 'up')]);
+  const { transitions } = compare([farm('shop', 'problem'), farm('db', 'up')]);
 
-    expect(transitions).toEqual([
-      { appliance: 'lb', atMs: 5, object: 'farm', labels: { farm: 'shop' }, from: 'up', to: 'problem' },
-    ]);
-  });
+  expect(transitions).toEqual([
+    { appliance: 'lb', atMs: 5, object: 'farm', labels: { farm: 'shop' }, from: 'up', to: 'problem' },
+  ]);
+});
 
-  it('leads to unknown for every word outside the closed list, and not from one such word to another', () => {
-    const { compare, counted } = given();
-    compare([farm('shop', 'up')]);
+it('a transition leads to unknown for every word outside the closed list, and not from one such word to another', () => {
+  const { compare, counted } = given();
+  compare([farm('shop', 'up')]);
 
-    for (const word of ['dancing', 'singing', '', 'constructor', 'unknown']) compare([farm('shop', word)]);
+  for (const word of ['dancing', 'singing', '', 'constructor', 'unknown']) compare([farm('shop', word)]);
 
-    expect(counted).toEqual(['farm unknown']);
-  });
+  expect(counted).toEqual(['farm unknown']);
+});
 
-  it('is not recorded if the object was missing between', () => {
-    const { compare, counted } = given();
-    compare([farm('shop', 'up')]);
+it('a transition is not recorded if the object was missing between', () => {
+  const { compare, counted } = given();
+  compare([farm('shop', 'up')]);
 
-    compare([]);
-    compare([farm('shop', 'down')]);
+  compare([]);
+  compare([farm('shop', 'down')]);
 
-    expect(counted).toEqual([]);
-  });
+  expect(counted).toEqual([]);
+});
 
-  it('dates the state of its object, and no clock that was set back puts that into the future', () => {
-    const { compare } = given();
-    const first = compare([farm('shop', 'up'), farm('db', 'up')]);
-    const { states } = compare([farm('shop', 'down'), farm('db', 'up')]);
-    const since = sinceOf(states, () => 3);
+it('a transition dates the state of its object, and no clock that was set back puts that into the future', () => {
+  const { compare } = given();
+  const first = compare([farm('shop', 'up'), farm('db', 'up')]);
+  const { states } = compare([farm('shop', 'down'), farm('db', 'up')]);
+  const since = sinceOf(states, () => 3);
 
-    expect(sinceOf(first.states, () => 9)).toBeUndefined();
-    expect(['shop', 'db'].map((name) => since?.(farm(name, '')))).toEqual([{ atMs: 3, ageMs: 7 }, undefined]);
-    expect(sinceOf(states, () => 9)?.(farm('shop', ''))).toEqual(moment);
-  });
+  expect(sinceOf(first.states, () => 9)).toBeUndefined();
+  expect(['shop', 'db'].map((name) => since?.(farm(name, '')))).toEqual([{ atMs: 3, ageMs: 7 }, undefined]);
+  expect(sinceOf(states, () => 9)?.(farm('shop', ''))).toEqual(moment);
+});
 
-  it('takes no further memory while nothing changes', () => {
-    const { compare } = given();
-    const { states } = compare([farm('shop', 'up')]);
+it('a transition takes no further memory while nothing changes', () => {
+  const { compare } = given();
+  const { states } = compare([farm('shop', 'up')]);
 
-    expect(compare([farm('shop', 'up')]).states).toBe(states);
-  });
+  expect(compare([farm('shop', 'up')]).states).toBe(states);
 });

@@ -1,42 +1,40 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { TransitionHistory } from '../../../src/state/transition-history.ts';
 
 const at = (atMs: number, appliance = 'lb') =>
   ({ atMs, appliance, object: 'farm', labels: { farm: 'shop' }, from: 'up', to: 'down' }) as const;
 
-describe('the history of transitions', () => {
-  it('has the newest two hundred first, and is the same list until the next one', () => {
-    const history = new TransitionHistory();
-    for (let time = 0; time < 250; time += 1) history.put(undefined, [at(time, `lb-${time % 3}`)]);
-    const list = history.newestFirst;
+it('the history of transitions has the newest two hundred first, and is the same list until the next one', () => {
+  const history = new TransitionHistory();
+  for (let time = 0; time < 250; time += 1) history.put(undefined, [at(time, `lb-${time % 3}`)]);
+  const list = history.newestFirst;
 
-    expect([list.length, list[0]?.atMs, list.at(-1)?.atMs]).toEqual([200, 249, 49]);
-    expect(history.newestFirst).toBe(list);
-    history.put(undefined, [at(250)]);
-    expect(history.newestFirst).not.toBe(list);
-    expect(list[0]?.atMs, 'a list that was handed out stays as it was').toBe(249);
-  });
+  expect([list.length, list[0]?.atMs, list.at(-1)?.atMs]).toEqual([200, 249, 49]);
+  expect(history.newestFirst).toBe(list);
+  history.put(undefined, [at(250)]);
+  expect(history.newestFirst).not.toBe(list);
+  expect(list[0]?.atMs, 'a list that was handed out stays as it was').toBe(249);
+});
 
-  it('keeps those of an appliance beside another one that changes all of its states at each poll', () => {
-    const history = new TransitionHistory();
-    history.put(undefined, [at(1, 'good'), at(1, 'good')]);
-    for (let time = 2; time < 50; time += 1)
-      history.put(
-        undefined,
-        Array.from({ length: 900 }, () => at(time, 'evil')),
-      );
+it('the history of transitions keeps those of an appliance beside another one that changes all of its states at each poll', () => {
+  const history = new TransitionHistory();
+  history.put(undefined, [at(1, 'good'), at(1, 'good')]);
+  for (let time = 2; time < 50; time += 1)
+    history.put(
+      undefined,
+      Array.from({ length: 900 }, () => at(time, 'evil')),
+    );
 
-    expect(history.newestFirst).toHaveLength(200);
-    expect(history.newestFirst.slice(-2)).toEqual([at(1, 'good'), at(1, 'good')]);
-  });
+  expect(history.newestFirst).toHaveLength(200);
+  expect(history.newestFirst.slice(-2)).toEqual([at(1, 'good'), at(1, 'good')]);
+});
 
-  it('forgets only removed appliances', () => {
-    const history = new TransitionHistory();
-    history.put(undefined, [at(1, 'lb-1')]);
-    history.put(undefined, [at(2, 'lb-2')]);
+it('the history of transitions forgets only removed appliances', () => {
+  const history = new TransitionHistory();
+  history.put(undefined, [at(1, 'lb-1')]);
+  history.put(undefined, [at(2, 'lb-2')]);
 
-    history.keepOnly((appliance) => appliance !== 'lb-1');
+  history.keepOnly((appliance) => appliance !== 'lb-1');
 
-    expect(history.newestFirst.map(({ appliance }) => appliance)).toEqual(['lb-2']);
-  });
+  expect(history.newestFirst.map(({ appliance }) => appliance)).toEqual(['lb-2']);
 });

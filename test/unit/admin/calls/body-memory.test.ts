@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Intake, maxBodyBytes, maxHeldBytes } from '../../../../src/admin/calls/body-memory.ts';
 import { givenBodyMemory } from '../../../support/given-body-memory.ts';
 import { untilIs } from '../../../support/until.ts';
@@ -23,96 +23,95 @@ function givenReceiver() {
   return { memory, receive };
 }
 
-describe('a held body', () => {
-  it('counts from the arrival of its bytes until they are read', async () => {
-    const { memory, receive } = givenReceiver();
-    const source = new PassThrough();
-    const ends: unknown[] = [];
-    const onEnd = async (...end: unknown[]) => void ends.push(end);
-    const receiving = receive(source, { length: 1_000_000, onEnd });
-    expect(memory.heldBytes()).toBe(0);
+it('a held body counts from the arrival of its bytes until they are read', async () => {
+  const { memory, receive } = givenReceiver();
+  const source = new PassThrough();
+  const ends: unknown[] = [];
+  const onEnd = async (...end: unknown[]) => void ends.push(end);
+  const receiving = receive(source, { length: 1_000_000, onEnd });
+  expect(memory.heldBytes()).toBe(0);
 
-    source.write('first');
-    await untilIs(() => memory.heldBytes(), 5);
-    source.end(Buffer.alloc(300_000));
-    const body = await receiving;
-    expect(memory.heldBytes()).toBe(300_005);
+  source.write('first');
+  await untilIs(() => memory.heldBytes(), 5);
+  source.end(Buffer.alloc(300_000));
+  const body = await receiving;
+  expect(memory.heldBytes()).toBe(300_005);
 
-    expect(String(body.read(5))).toBe('first');
-    expect([memory.heldBytes(), body.taken]).toEqual([300_000, 5]);
-    expect((await buffer(body)).length).toBe(300_000);
-    expect(body.taken).toBe(300_005);
-    await untilIs(() => body.closed, true);
-    expect(ends).toEqual([[300_005, undefined]]);
-  });
-
-  it('finds room in the half of its principal, and in what all others leave', async () => {
-    const { receive } = givenReceiver();
-    const hold = (principal: string, bytes: number) => receive(Readable.from([Buffer.alloc(bytes)]), { principal });
-    const refusal = (because: string) => ({
-      code: 'too_many_bodies',
-      message: expect.stringContaining(because),
-      headers: { 'retry-after': '10' },
-    });
-    const first = await hold('alice', maxBodyBytes - 1);
-
-    await expect(hold('alice', 2)).rejects.toMatchObject(refusal(`alice has ${maxBodyBytes - 1} bytes`));
-    const held = [await hold('alice', 1), await hold('bob', maxBodyBytes)];
-    await expect(hold('carol', 1)).rejects.toMatchObject(refusal(`all callers have ${maxHeldBytes} bytes`));
-    const unread = receive(new PassThrough(), { length: 2 });
-    await expect(unread, 'is refused by the length that it announces').rejects.toThrow('no room');
-    first.destroy();
-    await untilIs(() => first.closed, true);
-    held.push(await hold('carol', maxBodyBytes - 1));
-
-    for (const body of held) body.destroy();
-  });
-
-  it('is freed when its source is too slow, fails or is aborted; the source stays open', async () => {
-    const { receive } = givenReceiver();
-    const leaving = new AbortController();
-    const [slow, failing, unwanted] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    const received = Promise.allSettled([
-      receive(slow, { pace: impatient }),
-      receive(failing),
-      receive(unwanted, { signal: leaving.signal }),
-    ]);
-    for (const source of [slow, failing, unwanted]) source.write('some');
-    await untilIs(() => unwanted.readableLength, 0);
-
-    failing.destroy(new Error('cut'));
-    leaving.abort(new Error('unwanted'));
-
-    expect((await received).map((result) => result.status === 'rejected' && String(result.reason))).toEqual([
-      'Error: too slow',
-      'Error: cut',
-      'Error: unwanted',
-    ]);
-    expect([slow.destroyed, unwanted.destroyed]).toEqual([false, false]);
-    slow.destroy(new Error('a failure that nobody waits for any more'));
-    await untilIs(() => slow.closed, true);
-  });
-
-  it('is refused if its source has failed, or is not wanted any more', async () => {
-    const { receive } = givenReceiver();
-    const cut = new PassThrough().on('error', () => undefined).destroy(new Error('cut'));
-    const signal = AbortSignal.abort(new Error('unwanted'));
-
-    await expect(receive(cut)).rejects.toThrow('cut');
-    await expect(receive(new PassThrough(), { signal })).rejects.toThrow('unwanted');
-  });
-
-  it('is freed when it is read too slowly', async () => {
-    const { receive } = givenReceiver();
-
-    const body = (await receive(Readable.from([Buffer.alloc(300_000)]))).watch(impatient);
-
-    await untilIs(() => body.errored?.message, 'too slow');
-  });
+  expect(String(body.read(5))).toBe('first');
+  expect([memory.heldBytes(), body.taken]).toEqual([300_000, 5]);
+  expect((await buffer(body)).length).toBe(300_000);
+  expect(body.taken).toBe(300_005);
+  await untilIs(() => body.closed, true);
+  expect(ends).toEqual([[300_005, undefined]]);
 });
 
-describe('a body that is too long', () => {
-  it.each([undefined, 2 * maxBodyBytes])('comes in whole, from its beginning, if its length is %s', async (length) => {
+it('a held body finds room in the half of its principal, and in what all others leave', async () => {
+  const { receive } = givenReceiver();
+  const hold = (principal: string, bytes: number) => receive(Readable.from([Buffer.alloc(bytes)]), { principal });
+  const refusal = (because: string) => ({
+    code: 'too_many_bodies',
+    message: expect.stringContaining(because),
+    headers: { 'retry-after': '10' },
+  });
+  const first = await hold('alice', maxBodyBytes - 1);
+
+  await expect(hold('alice', 2)).rejects.toMatchObject(refusal(`alice has ${maxBodyBytes - 1} bytes`));
+  const held = [await hold('alice', 1), await hold('bob', maxBodyBytes)];
+  await expect(hold('carol', 1)).rejects.toMatchObject(refusal(`all callers have ${maxHeldBytes} bytes`));
+  const unread = receive(new PassThrough(), { length: 2 });
+  await expect(unread, 'is refused by the length that it announces').rejects.toThrow('no room');
+  first.destroy();
+  await untilIs(() => first.closed, true);
+  held.push(await hold('carol', maxBodyBytes - 1));
+
+  for (const body of held) body.destroy();
+});
+
+it('a held body is freed when its source is too slow, fails or is aborted; the source stays open', async () => {
+  const { receive } = givenReceiver();
+  const leaving = new AbortController();
+  const [slow, failing, unwanted] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const received = Promise.allSettled([
+    receive(slow, { pace: impatient }),
+    receive(failing),
+    receive(unwanted, { signal: leaving.signal }),
+  ]);
+  for (const source of [slow, failing, unwanted]) source.write('some');
+  await untilIs(() => unwanted.readableLength, 0);
+
+  failing.destroy(new Error('cut'));
+  leaving.abort(new Error('unwanted'));
+
+  expect((await received).map((result) => result.status === 'rejected' && String(result.reason))).toEqual([
+    'Error: too slow',
+    'Error: cut',
+    'Error: unwanted',
+  ]);
+  expect([slow.destroyed, unwanted.destroyed]).toEqual([false, false]);
+  slow.destroy(new Error('a failure that nobody waits for any more'));
+  await untilIs(() => slow.closed, true);
+});
+
+it('a held body is refused if its source has failed, or is not wanted any more', async () => {
+  const { receive } = givenReceiver();
+  const cut = new PassThrough().on('error', () => undefined).destroy(new Error('cut'));
+  const signal = AbortSignal.abort(new Error('unwanted'));
+
+  await expect(receive(cut)).rejects.toThrow('cut');
+  await expect(receive(new PassThrough(), { signal })).rejects.toThrow('unwanted');
+});
+
+it('a held body is freed when it is read too slowly', async () => {
+  const { receive } = givenReceiver();
+
+  const body = (await receive(Readable.from([Buffer.alloc(300_000)]))).watch(impatient);
+
+  await untilIs(() => body.errored?.message, 'too slow');
+});
+
+it.each([undefined, 2 * maxBodyBytes])(
+  'a body that is too long comes in whole, from its beginning, if its length is %s',
+  async (length) => {
     const { memory, receive } = givenReceiver();
     const parts = Array.from({ length: 20 }, (_, index) => Buffer.alloc(maxBodyBytes / 10, index));
 
@@ -122,18 +121,18 @@ describe('a body that is too long', () => {
 
     expect(most).toBeLessThanOrEqual(1.1 * maxBodyBytes);
     expect(whole.equals(Buffer.concat(parts))).toBe(true);
-  });
+  },
+);
 
-  it('waits for its reader, and holds little meanwhile', async () => {
-    const { memory, receive } = givenReceiver();
-    const source = new PassThrough();
-    source.write('first');
-    const body = await receive(source, { length: 2 * maxBodyBytes });
+it('a body that is too long waits for its reader, and holds little meanwhile', async () => {
+  const { memory, receive } = givenReceiver();
+  const source = new PassThrough();
+  source.write('first');
+  const body = await receive(source, { length: 2 * maxBodyBytes });
 
-    for (let part = 0; part < 1_000; part += 1) source.write(Buffer.alloc(10_000));
-    await untilIs(() => source.isPaused(), true);
+  for (let part = 0; part < 1_000; part += 1) source.write(Buffer.alloc(10_000));
+  await untilIs(() => source.isPaused(), true);
 
-    expect(memory.heldBytes()).toBeLessThan(100_000);
-    body.destroy();
-  });
+  expect(memory.heldBytes()).toBeLessThan(100_000);
+  body.destroy();
 });

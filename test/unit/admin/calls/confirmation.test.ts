@@ -7,33 +7,31 @@ import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table
 const operations = createOperations();
 const confirmation = (method: string, path: string) => confirmationOf(operations.find(method, path), 'lb-paris');
 
-describe('what must be confirmed', () => {
-  it('is everything that is destructive, and nothing else', () => {
-    const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
-    const required = rows.filter(([key]) => {
-      const operation = operations.named(key)!;
-      const names = [...operation.template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => [name, 'x']);
-      return confirmationOf(operations.call(operation, Object.fromEntries(names))!, 'lb-paris').length > 0;
-    });
-
-    expect(required.map(([key]) => key)).toEqual(
-      rows.filter(([, { risk }]) => risk === 'destructive').map(([key]) => key),
-    );
-    expect(required.length).toBeGreaterThan(60);
+it('what must be confirmed is everything that is destructive, and nothing else', () => {
+  const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
+  const required = rows.filter(([key]) => {
+    const operation = operations.named(key)!;
+    const names = [...operation.template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => [name, 'x']);
+    return confirmationOf(operations.call(operation, Object.fromEntries(names))!, 'lb-paris').length > 0;
   });
 
-  it.each([
-    ['DELETE', '/farms/shop', ['shop']],
-    ['DELETE', '/farms/shop/services/front/backends/0', ['0']],
-    ['DELETE', '/interfaces/virtual/eth0:web', ['eth0:web']],
-    ['DELETE', '/certificates/a%20b%C3%BC.pem', ['a bü.pem']],
-    ['DELETE', '/vpns/office/users/anna', ['anna']],
-    ['DELETE', '/certificates/activation', ['activation', 'lb-paris']],
-    ['DELETE', '/interfaces/gateway/ipv4', ['ipv4', 'lb-paris']],
-    ['POST', '/system/factory', ['factory', 'lb-paris']],
-  ])('by name is, for %s %s, %j', (method, path, expected) => {
-    expect(confirmation(method, path)).toEqual(expected);
-  });
+  expect(required.map(([key]) => key)).toEqual(
+    rows.filter(([, { risk }]) => risk === 'destructive').map(([key]) => key),
+  );
+  expect(required.length).toBeGreaterThan(60);
+});
+
+it.each([
+  ['DELETE', '/farms/shop', ['shop']],
+  ['DELETE', '/farms/shop/services/front/backends/0', ['0']],
+  ['DELETE', '/interfaces/virtual/eth0:web', ['eth0:web']],
+  ['DELETE', '/certificates/a%20b%C3%BC.pem', ['a bü.pem']],
+  ['DELETE', '/vpns/office/users/anna', ['anna']],
+  ['DELETE', '/certificates/activation', ['activation', 'lb-paris']],
+  ['DELETE', '/interfaces/gateway/ipv4', ['ipv4', 'lb-paris']],
+  ['POST', '/system/factory', ['factory', 'lb-paris']],
+])('what must be confirmed by name is, for %s %s, %j', (method, path, expected) => {
+  expect(confirmation(method, path)).toEqual(expected);
 });
 
 describe('a confirmation', () => {

@@ -43,135 +43,133 @@ async function discovering(
 
 const action = { name: 'action', options: ['non_blank', 'required'], possible_values: ['stop', 'start', 'restart'] };
 
-describe('the question for parameters', () => {
-  it('sends an empty object with the verb and path of the call', async () => {
-    const { sent } = await discovering({ params: [] });
+it('the question for parameters sends an empty object with the verb and path of the call', async () => {
+  const { sent } = await discovering({ params: [] });
 
-    expect(sent).toMatchObject([
-      { method: 'PUT', path: '/farms/x/actions', contentType: 'application/json', contentLength: 2 },
-    ]);
-    expect(sent[0]?.body).toEqual(Buffer.from('{}'));
-  });
+  expect(sent).toMatchObject([
+    { method: 'PUT', path: '/farms/x/actions', contentType: 'application/json', contentLength: 2 },
+  ]);
+  expect(sent[0]?.body).toEqual(Buffer.from('{}'));
+});
 
-  it('sends nothing to a call whose body is a file, because it would be stored', async () => {
-    const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
-    const others = rows.filter(([, { body }]) => body !== 'json');
+it('the question for parameters sends nothing to a call whose body is a file, because it would be stored', async () => {
+  const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
+  const others = rows.filter(([, { body }]) => body !== 'json');
 
-    for (const [key] of others) {
-      const { sent, problem } = await discovering({ params: [] }, { key });
+  for (const [key] of others) {
+    const { sent, problem } = await discovering({ params: [] }, { key });
 
-      expect(sent, key).toEqual([]);
-      expect(problem, key).toMatchObject({ name: 'AdminProblem', code: 'unknown_path' });
-    }
-    expect(others.map(([, { body }]) => body)).toEqual(expect.arrayContaining(['none', 'text', 'pem', 'gzip']));
-  });
+    expect(sent, key).toEqual([]);
+    expect(problem, key).toMatchObject({ name: 'AdminProblem', code: 'unknown_path' });
+  }
+  expect(others.map(([, { body }]) => body)).toEqual(expect.arrayContaining(['none', 'text', 'pem', 'gzip']));
+});
 
-  it('understands the answer of a recorded appliance', async () => {
-    const exchange = readExchanges(ownRecordings).find(({ name }) => name === '440-err-post-farms-empty-object')!;
+it('the question for parameters understands the answer of a recorded appliance', async () => {
+  const exchange = readExchanges(ownRecordings).find(({ name }) => name === '440-err-post-farms-empty-object')!;
 
-    const { discovered } = await discovering(exchange.response.body, { key: 'createFarm' });
+  const { discovered } = await discovering(exchange.response.body, { key: 'createFarm' });
 
-    expect(
-      discovered?.parameters.map(({ name, required, non_blank, list }) => [name, required, non_blank, list]),
-    ).toEqual([
-      ['profile', true, true, false],
-      ['vport', false, true, false],
-      ['farmname', true, true, false],
-      ['vip', true, false, false],
-      ['copy_from', false, true, false],
-    ]);
-    expect(discovered?.parameters[0]?.possible_values).toEqual(['http', 'gslb', 'l4xnat', 'datalink', 'eproxy']);
-  });
+  expect(
+    discovered?.parameters.map(({ name, required, non_blank, list }) => [name, required, non_blank, list]),
+  ).toEqual([
+    ['profile', true, true, false],
+    ['vport', false, true, false],
+    ['farmname', true, true, false],
+    ['vip', true, false, false],
+    ['copy_from', false, true, false],
+  ]);
+  expect(discovered?.parameters[0]?.possible_values).toEqual(['http', 'gslb', 'l4xnat', 'datalink', 'eproxy']);
+});
 
-  it.each([
-    ['the newest release', 400, { description: 'Act', message: 'Nothing was sent.', params: [action] }],
-    ['early builds, without a message', 400, { description: 'Act', params: [action] }],
-    ['a build that takes it for a success', 200, { description: 'Act', params: [action] }],
-  ])('understands %s', async (_, status, answer) => {
-    expect((await discovering(answer, { status })).discovered).toEqual({
-      description: 'Act',
-      parameters: [
-        {
-          name: 'action',
-          required: true,
-          non_blank: true,
-          possible_values: ['stop', 'start', 'restart'],
-          list: false,
-        },
-      ],
-    });
-  });
-
-  it('keeps the other properties of a parameter, and skips invalid entries', async () => {
-    const params = [
-      { name: 'ip', format: 'ip_addr', interval: 'From 1 to 9.', description: 'An\naddress.', ref: 'ARRAY' },
-      { name: 'listen', ref: 'array|none', possible_values: [1, 2], options: 'required' },
-      { options: ['required'] },
-      'ip',
-      null,
-    ];
-
-    expect((await discovering({ params })).discovered).toEqual({
-      description: '',
-      parameters: [
-        {
-          name: 'ip',
-          required: false,
-          non_blank: false,
-          interval: 'From 1 to 9.',
-          format: 'ip_addr',
-          description: 'An address.',
-          list: true,
-        },
-        { name: 'listen', required: false, non_blank: false, possible_values: ['1', '2'], list: 'optional' },
-      ],
-    });
-  });
-
-  it.each([
-    [
-      404,
-      { error: 'true', message: 'There is no farm x.' },
-      'answered 404 instead of the parameters of PUT /farms/{farmname}/actions: There is no farm x.',
+it.each([
+  ['the newest release', 400, { description: 'Act', message: 'Nothing was sent.', params: [action] }],
+  ['early builds, without a message', 400, { description: 'Act', params: [action] }],
+  ['a build that takes it for a success', 200, { description: 'Act', params: [action] }],
+])('the question for parameters understands %s', async (_, status, answer) => {
+  expect((await discovering(answer, { status })).discovered).toEqual({
+    description: 'Act',
+    parameters: [
+      {
+        name: 'action',
+        required: true,
+        non_blank: true,
+        possible_values: ['stop', 'start', 'restart'],
+        list: false,
+      },
     ],
-    [
-      402,
-      { message: 'No licence.', certificate_key: 'canary' },
-      'answered 402 instead of the parameters of PUT /farms/{farmname}/actions: No licence.',
+  });
+});
+
+it('the question for parameters keeps the other properties of a parameter, and skips invalid entries', async () => {
+  const params = [
+    { name: 'ip', format: 'ip_addr', interval: 'From 1 to 9.', description: 'An\naddress.', ref: 'ARRAY' },
+    { name: 'listen', ref: 'array|none', possible_values: [1, 2], options: 'required' },
+    { options: ['required'] },
+    'ip',
+    null,
+  ];
+
+  expect((await discovering({ params })).discovered).toEqual({
+    description: '',
+    parameters: [
+      {
+        name: 'ip',
+        required: false,
+        non_blank: false,
+        interval: 'From 1 to 9.',
+        format: 'ip_addr',
+        description: 'An address.',
+        list: true,
+      },
+      { name: 'listen', required: false, non_blank: false, possible_values: ['1', '2'], list: 'optional' },
     ],
-    [400, { error: 'true', message: 'No.', params: 'none' }, 'answered 400 instead'],
-    [404, { params: [action] }, 'answered 404 instead'],
-    [500, '<html>', 'answered 500 instead of the parameters of PUT /farms/{farmname}/actions: without a message.'],
-    [200, '[]', 'answered 200 instead'],
-    [200, 'null', 'answered 200 instead'],
-  ])('does not accept %i with %j as a list of parameters', async (status, answer, says) => {
-    const { problem } = await discovering(answer, { status });
-
-    expect(problem).toMatchObject({ name: 'AdminProblem', code: 'upstream_malformed' });
-    expect(problem?.message).toContain(says);
-    expect(problem?.message).not.toContain('canary');
   });
+});
 
-  it.each([
-    [401, 'upstream_unauthorized'],
-    [302, 'upstream_redirect'],
-  ])('stops reading after %i', async (status, code) => {
-    expect((await discovering({ params: [action] }, { status })).problem).toMatchObject({ code });
+it.each([
+  [
+    404,
+    { error: 'true', message: 'There is no farm x.' },
+    'answered 404 instead of the parameters of PUT /farms/{farmname}/actions: There is no farm x.',
+  ],
+  [
+    402,
+    { message: 'No licence.', certificate_key: 'canary' },
+    'answered 402 instead of the parameters of PUT /farms/{farmname}/actions: No licence.',
+  ],
+  [400, { error: 'true', message: 'No.', params: 'none' }, 'answered 400 instead'],
+  [404, { params: [action] }, 'answered 404 instead'],
+  [500, '<html>', 'answered 500 instead of the parameters of PUT /farms/{farmname}/actions: without a message.'],
+  [200, '[]', 'answered 200 instead'],
+  [200, 'null', 'answered 200 instead'],
+])('the question for parameters does not accept %i with %j as a list of parameters', async (status, answer, says) => {
+  const { problem } = await discovering(answer, { status });
+
+  expect(problem).toMatchObject({ name: 'AdminProblem', code: 'upstream_malformed' });
+  expect(problem?.message).toContain(says);
+  expect(problem?.message).not.toContain('canary');
+});
+
+it.each([
+  [401, 'upstream_unauthorized'],
+  [302, 'upstream_redirect'],
+])('the question for parameters stops reading after %i', async (status, code) => {
+  expect((await discovering({ params: [action] }, { status })).problem).toMatchObject({ code });
+});
+
+it('the question for parameters refuses an answer that is longer than any list', async () => {
+  expect((await discovering(`{"params":[${' '.repeat(1_048_576)}]}`)).problem).toMatchObject({
+    code: 'upstream_oversize',
   });
+});
 
-  it('refuses an answer that is longer than any list', async () => {
-    expect((await discovering(`{"params":[${' '.repeat(1_048_576)}]}`)).problem).toMatchObject({
-      code: 'upstream_oversize',
-    });
-  });
+it('the question for parameters reports that nothing answers', async () => {
+  const error = new ApplianceError('connect', { endpoint: '/farms/x/actions', message: 'connect ECONNREFUSED' });
 
-  it('reports that nothing answers', async () => {
-    const error = new ApplianceError('connect', { endpoint: '/farms/x/actions', message: 'connect ECONNREFUSED' });
-
-    expect((await discovering(error)).problem).toMatchObject({
-      code: 'upstream_unreachable',
-      message: 'The appliance: connect ECONNREFUSED.',
-    });
+  expect((await discovering(error)).problem).toMatchObject({
+    code: 'upstream_unreachable',
+    message: 'The appliance: connect ECONNREFUSED.',
   });
 });
 

@@ -46,77 +46,73 @@ async function givenLongAnswer(
   return { memory, outcomes, answering, stream, leaving, over: () => over };
 }
 
-describe('the outcome of a call with a long answer', () => {
-  it('is reported once, when the whole answer has arrived, whether or not its caller reads it', async () => {
-    const { outcomes, answering, over } = await givenLongAnswer(Readable.from([Buffer.from('ab'), Buffer.from('c')]));
+it('the outcome of a call with a long answer is reported once, when the whole answer has arrived, whether or not its caller reads it', async () => {
+  const { outcomes, answering, over } = await givenLongAnswer(Readable.from([Buffer.from('ab'), Buffer.from('c')]));
 
-    await over();
+  await over();
 
-    expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, received_bytes: 3 })]);
-    const { body } = await answering;
-    expect((Buffer.isBuffer(body) ? body : await buffer(body)).toString()).toBe('abc');
-    expect(outcomes).toHaveLength(1);
+  expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, received_bytes: 3 })]);
+  const { body } = await answering;
+  expect((Buffer.isBuffer(body) ? body : await buffer(body)).toString()).toBe('abc');
+  expect(outcomes).toHaveLength(1);
+});
+
+it('the outcome of a call with a long answer covers the whole answer when the caller leaves in the middle', async () => {
+  const source = new PassThrough();
+  const { outcomes, answering, leaving, over } = await givenLongAnswer(source);
+  source.write('ab');
+
+  leaving.abort();
+  source.end('c');
+  const { body } = await answering;
+  await over();
+
+  expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, received_bytes: 3 })]);
+  expect(body).toMatchObject({ destroyed: true });
+});
+
+it('the outcome of a call with a long answer has the status and a code if the appliance breaks off, and the caller gets one complete problem', async () => {
+  const source = new PassThrough();
+  const { outcomes, answering } = await givenLongAnswer(source);
+  source.write('ab');
+
+  source.destroy(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
+
+  await expect(answering).rejects.toMatchObject({
+    code: 'upstream_unreachable',
+    message: expect.stringContaining('lb-1 answered 200, and the answer could not be passed on'),
+    remedy: expect.stringContaining('read the object before you repeat the call'),
   });
+  expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, code: 'upstream_unreachable' })]);
+});
 
-  it('covers the whole answer when the caller leaves in the middle', async () => {
-    const source = new PassThrough();
-    const { outcomes, answering, leaving, over } = await givenLongAnswer(source);
-    source.write('ab');
+it('the outcome of a call with a long answer has the status if there is no memory for the answer, which must not be asked for again without a look', async () => {
+  const { memory, stream } = await givenLongAnswer(Readable.from([Buffer.alloc(maxBodyBytes)]));
+  const unread = await stream();
+  const source = new PassThrough();
+  const { outcomes, answering } = await givenLongAnswer(source, { memory, headers: { 'content-length': '100000' } });
 
-    leaving.abort();
-    source.end('c');
-    const { body } = await answering;
-    await over();
-
-    expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, received_bytes: 3 })]);
-    expect(body).toMatchObject({ destroyed: true });
+  await expect(answering).rejects.toMatchObject({
+    code: 'too_many_bodies',
+    message: expect.stringContaining('lb-1 answered 200'),
+    remedy: expect.stringContaining('read the object before you repeat the call'),
+    headers: { 'retry-after': '10' },
   });
+  expect(outcomes).toEqual([expect.objectContaining({ status: 200, code: 'too_many_bodies' })]);
+  expect(source.destroyed).toBe(true);
+  unread.destroy();
+});
 
-  it('has the status and a code if the appliance breaks off, and the caller gets one complete problem', async () => {
-    const source = new PassThrough();
-    const { outcomes, answering } = await givenLongAnswer(source);
-    source.write('ab');
+it('the outcome of a call with a long answer is certain where the key of the gateway was refused, which a 401 would say of the token of the caller', async () => {
+  const { outcomes, answering } = await givenLongAnswer(Readable.from([]), { status: 401 });
 
-    source.destroy(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
-
-    await expect(answering).rejects.toMatchObject({
-      code: 'upstream_unreachable',
-      message: expect.stringContaining('lb-1 answered 200, and the answer could not be passed on'),
-      remedy: expect.stringContaining('read the object before you repeat the call'),
-    });
-    expect(outcomes).toEqual([
-      expect.objectContaining({ event: 'outcome', status: 200, code: 'upstream_unreachable' }),
-    ]);
+  await expect(answering).rejects.toMatchObject({
+    code: 'upstream_unauthorized',
+    status: 502,
+    remedy: expect.stringContaining('admin_api_key'),
   });
-
-  it('has the status if there is no memory for the answer, which must not be asked for again without a look', async () => {
-    const { memory, stream } = await givenLongAnswer(Readable.from([Buffer.alloc(maxBodyBytes)]));
-    const unread = await stream();
-    const source = new PassThrough();
-    const { outcomes, answering } = await givenLongAnswer(source, { memory, headers: { 'content-length': '100000' } });
-
-    await expect(answering).rejects.toMatchObject({
-      code: 'too_many_bodies',
-      message: expect.stringContaining('lb-1 answered 200'),
-      remedy: expect.stringContaining('read the object before you repeat the call'),
-      headers: { 'retry-after': '10' },
-    });
-    expect(outcomes).toEqual([expect.objectContaining({ status: 200, code: 'too_many_bodies' })]);
-    expect(source.destroyed).toBe(true);
-    unread.destroy();
-  });
-
-  it('is certain where the key of the gateway was refused, which a 401 would say of the token of the caller', async () => {
-    const { outcomes, answering } = await givenLongAnswer(Readable.from([]), { status: 401 });
-
-    await expect(answering).rejects.toMatchObject({
-      code: 'upstream_unauthorized',
-      status: 502,
-      remedy: expect.stringContaining('admin_api_key'),
-    });
-    expect(outcomes).toMatchObject([{ event: 'outcome', status: 502, code: 'upstream_unauthorized' }]);
-    expect(outcomes[0]).not.toHaveProperty('uncertain');
-  });
+  expect(outcomes).toMatchObject([{ event: 'outcome', status: 502, code: 'upstream_unauthorized' }]);
+  expect(outcomes[0]).not.toHaveProperty('uncertain');
 });
 
 describe('an answer that is too long for memory', () => {

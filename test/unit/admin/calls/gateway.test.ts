@@ -408,27 +408,25 @@ it('a change whose caller was answered with a time-out is not sent afterwards', 
   expect(steps.sent()).toEqual([]);
 });
 
-describe('a reload, while a change waits in the queue,', () => {
-  it('sends it over the new connections of its appliance', async () => {
-    const steps = await givenSteps();
-    const { answer, release } = await steps.inQueue('change', () => steps.request(start));
+it('a reload, while a change waits in the queue, sends it over the new connections of its appliance', async () => {
+  const steps = await givenSteps();
+  const { answer, release } = await steps.inQueue('change', () => steps.request(start));
 
-    steps.appliances.set('lb-1', steps.applianceAt('new'));
-    release();
+  steps.appliances.set('lb-1', steps.applianceAt('new'));
+  release();
 
-    expect(await answer).toMatchObject({ status: 200 });
-    expect(steps.sent()).toEqual([`new PUT ${start}`]);
-  });
+  expect(await answer).toMatchObject({ status: 200 });
+  expect(steps.sent()).toEqual([`new PUT ${start}`]);
+});
 
-  it('refuses it when its appliance is gone', async () => {
-    const steps = await givenSteps();
-    const { answer, release } = await steps.inQueue('change', () => steps.request(start));
+it('a reload, while a change waits in the queue, refuses it when its appliance is gone', async () => {
+  const steps = await givenSteps();
+  const { answer, release } = await steps.inQueue('change', () => steps.request(start));
 
-    steps.appliances.delete('lb-1');
-    release();
+  steps.appliances.delete('lb-1');
+  release();
 
-    await expectRefused(steps, answer, 'unknown_appliance');
-  });
+  await expectRefused(steps, answer, 'unknown_appliance');
 });
 
 it('a principal that only plans repairs sends no change', async () => {

@@ -56,101 +56,96 @@ const denied = { event: 'denied', status: 403, code: 'role_too_low' } as const;
 const encoded = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 
-describe('refusals in the audit', () => {
-  it('are recorded sixty times a minute for each principal, then counted, and summed up once before the next record', async () => {
-    const { recorder, written, state } = givenRecorder();
-    const bob = givenPrincipal({ name: 'bob', role: 'viewer' });
-    for (let count = 1; count <= 500; count += 1) await recorder.note(givenSubject({ id: `ann-${count}` }), denied);
-    await recorder.note(givenSubject({ id: 'bob-1', principal: bob }), denied);
-    const before = written.length;
+it('refusals in the audit are recorded sixty times a minute for each principal, then counted, and summed up once before the next record', async () => {
+  const { recorder, written, state } = givenRecorder();
+  const bob = givenPrincipal({ name: 'bob', role: 'viewer' });
+  for (let count = 1; count <= 500; count += 1) await recorder.note(givenSubject({ id: `ann-${count}` }), denied);
+  await recorder.note(givenSubject({ id: 'bob-1', principal: bob }), denied);
+  const before = written.length;
 
-    state.nowMs += 60_000;
-    const position = await recorder.record(givenSubject({ id: 'bob-2', principal: bob }), { event: 'intent' });
-    await recorder.note(givenSubject({ id: 'ann-501' }), denied);
-    await recorder.close();
+  state.nowMs += 60_000;
+  const position = await recorder.record(givenSubject({ id: 'bob-2', principal: bob }), { event: 'intent' });
+  await recorder.note(givenSubject({ id: 'ann-501' }), denied);
+  await recorder.close();
 
-    expect(before).toBe(61);
-    expect(written[60]).toMatchObject({ request: 'bob-1' });
-    expect(written.slice(61)).toEqual([
-      { event: 'denied', request: '-', principal: 'ann', role: 'viewer', method: '-', path: '-', suppressed: 440 },
-      expect.objectContaining({ event: 'intent', request: 'bob-2' }),
-      expect.objectContaining({ request: 'ann-501', code: 'role_too_low' }),
-    ]);
-    expect(position.seq).toBe(63);
-  });
+  expect(before).toBe(61);
+  expect(written[60]).toMatchObject({ request: 'bob-1' });
+  expect(written.slice(61)).toEqual([
+    { event: 'denied', request: '-', principal: 'ann', role: 'viewer', method: '-', path: '-', suppressed: 440 },
+    expect.objectContaining({ event: 'intent', request: 'bob-2' }),
+    expect.objectContaining({ request: 'ann-501', code: 'role_too_low' }),
+  ]);
+  expect(position.seq).toBe(63);
+});
 
-  it('of a long path cost little, also where a word is encoded many times, and show no part of a secret', async () => {
-    const { recorder, written } = givenRecorder();
-    const path = `/${'a'.repeat(15_000)}/e=%2525252541`;
-    const before = process.threadCpuUsage();
+it('refusals in the audit of a long path cost little, also where a word is encoded many times, and show no part of a secret', async () => {
+  const { recorder, written } = givenRecorder();
+  const path = `/${'a'.repeat(15_000)}/e=%2525252541`;
+  const before = process.threadCpuUsage();
 
-    await recorder.note(givenSubject({ path }), denied);
-    await recorder.note(givenSubject({ path: `/${'b/'.repeat(2_043)}${ownToken}/x` }), denied);
+  await recorder.note(givenSubject({ path }), denied);
+  await recorder.note(givenSubject({ path: `/${'b/'.repeat(2_043)}${ownToken}/x` }), denied);
 
-    expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
-    expect(written[0]?.path).toBe(`/… (${path.length} characters)`);
-    expect(JSON.stringify(written)).not.toContain(ownToken.slice(0, 6));
-  });
+  expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
+  expect(written[0]?.path).toBe(`/… (${path.length} characters)`);
+  expect(JSON.stringify(written)).not.toContain(ownToken.slice(0, 6));
+});
 
-  it('that were only counted are summed up when the exporter stops', async () => {
-    const { recorder, written } = givenRecorder();
-    for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
+it('refusals in the audit that were only counted are summed up when the exporter stops', async () => {
+  const { recorder, written } = givenRecorder();
+  for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
 
-    await recorder.close();
-    await recorder.close();
+  await recorder.close();
+  await recorder.close();
 
-    expect(written.slice(60)).toMatchObject([{ event: 'denied', principal: 'ann', suppressed: 1 }]);
-  });
+  expect(written.slice(60)).toMatchObject([{ event: 'denied', principal: 'ann', suppressed: 1 }]);
+});
 
-  it('are recorded one by one again as the minute passes', async () => {
-    const { recorder, written, state } = givenRecorder();
-    for (let count = 1; count <= 60; count += 1) await recorder.note(givenSubject(), denied);
+it('refusals in the audit are recorded one by one again as the minute passes', async () => {
+  const { recorder, written, state } = givenRecorder();
+  for (let count = 1; count <= 60; count += 1) await recorder.note(givenSubject(), denied);
 
-    state.nowMs += 1_000;
-    await recorder.note(givenSubject(), denied);
-    await recorder.note(givenSubject(), denied);
+  state.nowMs += 1_000;
+  await recorder.note(givenSubject(), denied);
+  await recorder.note(givenSubject(), denied);
 
-    expect(written).toHaveLength(61);
-  });
+  expect(written).toHaveLength(61);
+});
 
-  it('do not limit intents and outcomes', async () => {
-    const { recorder, written } = givenRecorder();
+it('refusals in the audit do not limit intents and outcomes', async () => {
+  const { recorder, written } = givenRecorder();
 
-    for (let count = 1; count <= 100; count += 1) {
-      await recorder.record(givenSubject(), { event: 'intent' });
-      await recorder.note(givenSubject(), { event: 'outcome', status: 200 });
-    }
+  for (let count = 1; count <= 100; count += 1) {
+    await recorder.record(givenSubject(), { event: 'intent' });
+    await recorder.note(givenSubject(), { event: 'outcome', status: 200 });
+  }
 
-    expect(written).toHaveLength(200);
-  });
+  expect(written).toHaveLength(200);
+});
 
-  it('are short, and secrets are masked before the cut', async () => {
-    const { recorder, written } = givenRecorder();
-    const path = `/farms/${'x'.repeat(235)}/${ownToken}`;
-    const reason = `${'y'.repeat(240)} ${otherToken}`;
+it('refusals in the audit are short, and secrets are masked before the cut', async () => {
+  const { recorder, written } = givenRecorder();
+  const path = `/farms/${'x'.repeat(235)}/${ownToken}`;
+  const reason = `${'y'.repeat(240)} ${otherToken}`;
 
-    await recorder.note(givenSubject({ path, reason }), denied);
-    await recorder.note(givenSubject({ path, reason }), { event: 'outcome' });
+  await recorder.note(givenSubject({ path, reason }), denied);
+  await recorder.note(givenSubject({ path, reason }), { event: 'outcome' });
 
-    expect(written[0]?.path).toBe(`/farms/${'x'.repeat(235)}/[redacted]`.slice(0, 256));
-    expect(written[0]?.reason).toBe(`${'y'.repeat(240)} [redacted]`);
-    expect(`${written[0]?.path} ${written[0]?.reason}`.length).toBeLessThanOrEqual(513);
-    expect(written[1]?.path).toHaveLength(253);
-  });
+  expect(written[0]?.path).toBe(`/farms/${'x'.repeat(235)}/[redacted]`.slice(0, 256));
+  expect(written[0]?.reason).toBe(`${'y'.repeat(240)} [redacted]`);
+  expect(`${written[0]?.path} ${written[0]?.reason}`.length).toBeLessThanOrEqual(513);
+  expect(written[1]?.path).toHaveLength(253);
+});
 
-  it('that could not be written are reported, also sums', async () => {
-    const { recorder, lost, state } = givenRecorder();
-    for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
-    state.isFull = true;
+it('refusals in the audit that could not be written are reported, also sums', async () => {
+  const { recorder, lost, state } = givenRecorder();
+  for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
+  state.isFull = true;
 
-    await recorder.note(
-      givenSubject({ id: 'lost', principal: givenPrincipal({ name: 'bob', role: 'viewer' }) }),
-      denied,
-    );
-    await recorder.close();
+  await recorder.note(givenSubject({ id: 'lost', principal: givenPrincipal({ name: 'bob', role: 'viewer' }) }), denied);
+  await recorder.close();
 
-    expect(lost).toEqual(['lost', '-']);
-  });
+  expect(lost).toEqual(['lost', '-']);
 });
 
 describe('a path or a reason in the audit', () => {

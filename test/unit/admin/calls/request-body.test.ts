@@ -26,79 +26,77 @@ async function bytesOf(content: Buffer | Readable): Promise<Buffer> {
   return Buffer.isBuffer(content) ? content : await buffer(content);
 }
 
-describe('an upload', () => {
-  it('stays with its sender until it is received: a refusal must leave no stream that fails later', async () => {
-    const body = new PassThrough();
-    body.write('half');
+it('an upload stays with its sender until it is received: a refusal must leave no stream that fails later', async () => {
+  const body = new PassThrough();
+  body.write('half');
 
-    const upload = await givenUpload(body, 8);
+  const upload = await givenUpload(body, 8);
 
-    expect(upload.masked).toEqual({ bytes: 8 });
-    expect(body.readableFlowing).toBeNull();
-    expect(body.listenerCount('error')).toBe(0);
-    expect(body.destroy(new Error('the sender is gone')).once('error', () => undefined).destroyed).toBe(true);
+  expect(upload.masked).toEqual({ bytes: 8 });
+  expect(body.readableFlowing).toBeNull();
+  expect(body.listenerCount('error')).toBe(0);
+  expect(body.destroy(new Error('the sender is gone')).once('error', () => undefined).destroyed).toBe(true);
+});
+
+it('an upload is received whole, with its digest, before it is sent', async () => {
+  const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+  const upload = await givenUpload(Readable.from([Buffer.from('ab'), Buffer.from('c')]), 3);
+
+  await upload.receive('alice', here);
+  const masked = upload.masked;
+  const before = upload.sent();
+  const whole = await bytesOf(upload.content(pace));
+
+  expect(whole.toString()).toBe('abc');
+  expect(masked).toEqual({ bytes: 3, sha256 });
+  expect(before).toEqual({ sent_bytes: 0 });
+  expect(upload.sent()).toEqual({ sent_bytes: 3, sent_sha256: sha256 });
+});
+
+it('an upload that is too slow ends with a reason', async () => {
+  const body = new PassThrough();
+  const upload = await givenUpload(body, 100_000, 50);
+  const drops = setInterval(() => body.write('x'), 5);
+
+  await expect(upload.receive('alice', here)).rejects.toMatchObject({
+    code: 'body_too_slow',
+    status: 408,
+    message: expect.stringContaining('16384 bytes a second'),
   });
+  clearInterval(drops);
+  // The socket that the refusal goes to.
+  expect(body.destroyed).toBe(false);
+});
 
-  it('is received whole, with its digest, before it is sent', async () => {
-    const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
-    const upload = await givenUpload(Readable.from([Buffer.from('ab'), Buffer.from('c')]), 3);
+it('an upload that comes in too many parts is refused, and not taken for a sender who left', async () => {
+  const body = new PassThrough();
+  const receiving = (await givenUpload(body, 8)).receive('alice', here);
+  body.destroy(new TooManyPartsError());
 
-    await upload.receive('alice', here);
-    const masked = upload.masked;
-    const before = upload.sent();
-    const whole = await bytesOf(upload.content(pace));
+  await expect(receiving).rejects.toMatchObject({ code: 'body_too_large' });
+});
 
-    expect(whole.toString()).toBe('abc');
-    expect(masked).toEqual({ bytes: 3, sha256 });
-    expect(before).toEqual({ sent_bytes: 0 });
-    expect(upload.sent()).toEqual({ sent_bytes: 3, sent_sha256: sha256 });
-  });
+it('an upload that the appliance does not take ends with a reason', async () => {
+  const upload = await givenUpload(Readable.from([Buffer.alloc(300_000)]), 300_000);
+  await upload.receive('alice', here);
 
-  it('that is too slow ends with a reason', async () => {
-    const body = new PassThrough();
-    const upload = await givenUpload(body, 100_000, 50);
-    const drops = setInterval(() => body.write('x'), 5);
+  const content = upload.content({ ...pace, graceMs: 50 }) as Readable;
 
-    await expect(upload.receive('alice', here)).rejects.toMatchObject({
-      code: 'body_too_slow',
-      status: 408,
-      message: expect.stringContaining('16384 bytes a second'),
-    });
-    clearInterval(drops);
-    // The socket that the refusal goes to.
-    expect(body.destroyed).toBe(false);
-  });
+  await untilIs(() => content.errored?.message, 'too slow');
+});
 
-  it('that comes in too many parts is refused, and not taken for a sender who left', async () => {
-    const body = new PassThrough();
-    const receiving = (await givenUpload(body, 8)).receive('alice', here);
-    body.destroy(new TooManyPartsError());
+it('an upload ends when its sender leaves or changes are frozen', async () => {
+  const body = new PassThrough();
+  const leaving = await givenUpload(body, 8);
+  const receiving = leaving.receive('alice', here);
+  body.destroy(new Error('aborted'));
+  await expect(receiving).rejects.toMatchObject({ code: 'caller_left' });
 
-    await expect(receiving).rejects.toMatchObject({ code: 'body_too_large' });
-  });
-
-  it('that the appliance does not take ends with a reason', async () => {
-    const upload = await givenUpload(Readable.from([Buffer.alloc(300_000)]), 300_000);
-    await upload.receive('alice', here);
-
-    const content = upload.content({ ...pace, graceMs: 50 }) as Readable;
-
-    await untilIs(() => content.errored?.message, 'too slow');
-  });
-
-  it('ends when its sender leaves or changes are frozen', async () => {
-    const body = new PassThrough();
-    const leaving = await givenUpload(body, 8);
-    const receiving = leaving.receive('alice', here);
-    body.destroy(new Error('aborted'));
-    await expect(receiving).rejects.toMatchObject({ code: 'caller_left' });
-
-    const freeze = new AbortController();
-    const frozen = await givenUpload(new PassThrough(), 8);
-    const waiting = frozen.receive('alice', freeze.signal);
-    freeze.abort(new AdminProblem('frozen', { detail: 'Frozen.', remedy: 'Thaw.' }));
-    await expect(waiting).rejects.toMatchObject({ code: 'frozen' });
-  });
+  const freeze = new AbortController();
+  const frozen = await givenUpload(new PassThrough(), 8);
+  const waiting = frozen.receive('alice', freeze.signal);
+  freeze.abort(new AdminProblem('frozen', { detail: 'Frozen.', remedy: 'Thaw.' }));
+  await expect(waiting).rejects.toMatchObject({ code: 'frozen' });
 });
 
 describe('a body in memory', () => {
@@ -221,64 +219,62 @@ function chunks(bytes: number): Pick<UnreadBody, 'body' | 'contentLength'> {
   return { body: Readable.from([Buffer.alloc(bytes)]), contentLength: undefined };
 }
 
-describe('a name that an object has twice', () => {
-  it.each([
-    ['at the top', '{"action":"start","action":"bogus"}', 'action'],
-    ['with the same value', '{"a":1,"a":1}', 'a'],
-    ['far apart', `{"a":1,${Array.from({ length: 1_000 }, (_, index) => `"f${index}":0,`).join('')}"a":2}`, 'a'],
-    ['in a nested object', '{"x":{"y":[1,{"mode":"drain","mode":"cut"}]}}', 'mode'],
-    ['after a nested object that has it too', '{"a":{"a":1},"b":[{"a":1}],"a":2}', 'a'],
-    ['spelled with escapes', '{"action":"start","\\u0061ction":"stop"}', 'action'],
-    ['spelled with capital digits in escapes', '{"\\u006Aob":1,"job":2}', 'job'],
-    ['spelled with a short escape', '{"a\\/b":1,"a/b":2}', 'a/b'],
-    ['as surrogates and as one letter', '{"\\ud83d\\ude00":1,"\u{1f600}":2}', '\u{1f600}'],
-    ['that is empty', '{"":1,"":2}', ''],
-    ['that every object has', '{"__proto__":1,"__proto__":2}', '__proto__'],
-    ['with blanks around the colons', '{ "a" \n:\t1 ,\r\n "a"   : 2 }', 'a'],
-    ['that holds quotes, brackets and colons', '{"\\"a\\":{[":1,"\\"a\\":{[":2}', '"a":{['],
-    ['that ends in a backslash', '{"a\\\\":"\\\\","a\\\\":2}', 'a\\'],
-  ])('is found %s', (_, json, name) => {
-    expect(repeatedName(json)).toBe(name);
-  });
+it.each([
+  ['at the top', '{"action":"start","action":"bogus"}', 'action'],
+  ['with the same value', '{"a":1,"a":1}', 'a'],
+  ['far apart', `{"a":1,${Array.from({ length: 1_000 }, (_, index) => `"f${index}":0,`).join('')}"a":2}`, 'a'],
+  ['in a nested object', '{"x":{"y":[1,{"mode":"drain","mode":"cut"}]}}', 'mode'],
+  ['after a nested object that has it too', '{"a":{"a":1},"b":[{"a":1}],"a":2}', 'a'],
+  ['spelled with escapes', '{"action":"start","\\u0061ction":"stop"}', 'action'],
+  ['spelled with capital digits in escapes', '{"\\u006Aob":1,"job":2}', 'job'],
+  ['spelled with a short escape', '{"a\\/b":1,"a/b":2}', 'a/b'],
+  ['as surrogates and as one letter', '{"\\ud83d\\ude00":1,"\u{1f600}":2}', '\u{1f600}'],
+  ['that is empty', '{"":1,"":2}', ''],
+  ['that every object has', '{"__proto__":1,"__proto__":2}', '__proto__'],
+  ['with blanks around the colons', '{ "a" \n:\t1 ,\r\n "a"   : 2 }', 'a'],
+  ['that holds quotes, brackets and colons', '{"\\"a\\":{[":1,"\\"a\\":{[":2}', '"a":{['],
+  ['that ends in a backslash', '{"a\\\\":"\\\\","a\\\\":2}', 'a\\'],
+])('a name that an object has twice is found %s', (_, json, name) => {
+  expect(repeatedName(json)).toBe(name);
+});
 
-  it.each([
-    '{}',
-    '[]',
-    '"a:a"',
-    '{"a":"a","b":"a"}',
-    '{"a":1,"A":2,"a ":3}',
-    '{"a":{"a":{"a":[]}}}',
-    '[{"a":1},{"a":2}]',
-    '{"a":["b","b"],"b":{"a":1,"b":"a"}}',
-    '{"a":"{\\"b\\":1,\\"b\\":2}","b":"\\\\"}',
-    '{"\\u0061\\u0301":1,"\u00e1":2}',
-  ])('is not found in %s', (json) => {
-    expect(repeatedName(json)).toBeUndefined();
-  });
+it.each([
+  '{}',
+  '[]',
+  '"a:a"',
+  '{"a":"a","b":"a"}',
+  '{"a":1,"A":2,"a ":3}',
+  '{"a":{"a":{"a":[]}}}',
+  '[{"a":1},{"a":2}]',
+  '{"a":["b","b"],"b":{"a":1,"b":"a"}}',
+  '{"a":"{\\"b\\":1,\\"b\\":2}","b":"\\\\"}',
+  '{"\\u0061\\u0301":1,"\u00e1":2}',
+])('a name that an object has twice is not found in %s', (json) => {
+  expect(repeatedName(json)).toBeUndefined();
+});
 
-  it('is not found in anything that JSON.stringify writes, and is found once it is put there', () => {
-    const names = fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 });
+it('a name that an object has twice is not found in anything that JSON.stringify writes, and is found once it is put there', () => {
+  const names = fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 });
 
-    fc.assert(
-      fc.property(fc.jsonValue(), names, (value, keys) => {
-        const members = keys.map((key) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
-        const [first = ''] = keys;
-        return (
-          repeatedName(`[{${members.join(',')}}]`) === undefined &&
-          repeatedName(`[{${[...members, `${JSON.stringify(first)}:0`].join(',')}}]`) === first
-        );
-      }),
-    );
-  });
+  fc.assert(
+    fc.property(fc.jsonValue(), names, (value, keys) => {
+      const members = keys.map((key) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
+      const [first = ''] = keys;
+      return (
+        repeatedName(`[{${members.join(',')}}]`) === undefined &&
+        repeatedName(`[{${[...members, `${JSON.stringify(first)}:0`].join(',')}}]`) === first
+      );
+    }),
+  );
+});
 
-  it('is looked for at any depth and in a megabyte at once', () => {
-    const deep = `${'{"a":['.repeat(150_000)}{"b":1,"b":2}${']}'.repeat(150_000)}`;
-    const quotes = `{"a":"${'\\"'.repeat(500_000)}"}`;
-    const blanks = `{"a"${' '.repeat(1_000_000)}:1}`;
-    // The time of this thread, which other work on the machine does not lengthen.
-    const before = process.threadCpuUsage();
+it('a name that an object has twice is looked for at any depth and in a megabyte at once', () => {
+  const deep = `${'{"a":['.repeat(150_000)}{"b":1,"b":2}${']}'.repeat(150_000)}`;
+  const quotes = `{"a":"${'\\"'.repeat(500_000)}"}`;
+  const blanks = `{"a"${' '.repeat(1_000_000)}:1}`;
+  // The time of this thread, which other work on the machine does not lengthen.
+  const before = process.threadCpuUsage();
 
-    expect([deep, quotes, blanks].map(repeatedName)).toEqual(['b', undefined, undefined]);
-    expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000);
-  });
+  expect([deep, quotes, blanks].map(repeatedName)).toEqual(['b', undefined, undefined]);
+  expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000);
 });

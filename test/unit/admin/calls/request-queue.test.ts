@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createRequestQueue, type QueueSlot, type QueueRequest } from '../../../../src/admin/calls/request-queue.ts';
 
 const here = new AbortController().signal;
@@ -37,164 +37,162 @@ function givenQueue({ maxReads = 1, maxWaiting = 4 }: { maxReads?: number; maxWa
   };
 }
 
-describe('the request queue', () => {
-  it('runs the permitted number of reads, and then the next in order of arrival', async () => {
-    const { request } = givenQueue({ maxReads: 2 });
-    const first = request('alice');
+it('the request queue runs the permitted number of reads, and then the next in order of arrival', async () => {
+  const { request } = givenQueue({ maxReads: 2 });
+  const first = request('alice');
+  request('alice');
+  const third = request('bob');
+  const fourth = request('carol');
+
+  expect([await third.state(), await fourth.state()]).toEqual(['waits', 'waits']);
+  first.end();
+
+  expect([await third.state(), await fourth.state()]).toEqual(['runs', 'waits']);
+});
+
+it('the request queue names what holds the slots, and for how long, to those that wait in vain', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { request } = givenQueue({ maxReads: 3 });
+  request('alice');
+  await vi.advanceTimersByTimeAsync(10_000);
+  request('bob');
+  request('bob', { what: { noun: 'dry run', object: 'of farm db' } });
+  const late = request('carol');
+  await vi.advanceTimersByTimeAsync(30_000);
+
+  await expect(late.ran).rejects.toMatchObject({
+    code: 'busy',
+    message: expect.stringContaining(
+      'for 1 s; under way: 2 reads of farm shop, unanswered for 11 s; 1 dry run of farm db, unanswered for 1 s',
+    ),
+  });
+});
+
+it('the request queue runs one change at a time, beside the reads', async () => {
+  const { request } = givenQueue({ maxReads: 2 });
+  const states = [
+    request('alice', { kind: 'change' }),
+    request('bob', { kind: 'change' }),
+    request('bob', { kind: 'change', appliance: 'lb-2' }),
+    request('bob'),
+  ].map(({ state }) => state());
+
+  expect(await Promise.all(states)).toEqual(['runs', 'waits', 'runs', 'runs']);
+});
+
+it('the request queue keeps a slot as long as an exchange lasts, also after the work has ended', async () => {
+  const { request } = givenQueue();
+  const exchange = Promise.withResolvers<void>();
+  const first = request('alice');
+  expect(await first.state()).toBe('runs');
+  first.slot()?.keepFor(exchange.promise);
+  const second = request('bob');
+
+  first.end();
+  expect([await first.state(), await second.state()]).toEqual(['done', 'waits']);
+  exchange.reject(new Error('cut'));
+
+  expect(await second.state()).toBe('runs');
+});
+
+it('the request queue refuses a principal that has half of the waiting requests, and a newcomer takes a place of the one with most', async () => {
+  const { request } = givenQueue();
+  request('alice');
+  const own = [request('alice'), request('alice')];
+
+  expect(await request('alice').state()).toBe('busy');
+  const others = [request('bob'), request('carol')];
+  const dave = request('dave');
+  expect(await request('erin').state()).toBe('busy');
+
+  expect(await Promise.all([...own, ...others, dave].map(({ state }) => state()))).toEqual([
+    'waits',
+    'busy',
+    'waits',
+    'waits',
+    'waits',
+  ]);
+});
+
+it('the request queue gives each slot to the principal whose last one is the longest ago', async () => {
+  const { request } = givenQueue({ maxWaiting: 16 });
+  const running = request('alice');
+  const alice = [request('alice'), request('alice')] as const;
+  const bob = [request('bob'), request('bob')] as const;
+  const carol = request('carol');
+
+  const order: string[] = [];
+  let current = running;
+  for (const next of [bob[0], carol, alice[0], bob[1], alice[1]]) {
+    current.end();
+    order.push(await next.state());
+    current = next;
+  }
+
+  expect(order).toEqual(['runs', 'runs', 'runs', 'runs', 'runs']);
+});
+
+it('the request queue runs an urgent request before all waiting ones, also if the queue is full', async () => {
+  const { request } = givenQueue();
+  const running = request('bob');
+  const waiting = ['bob', 'bob', 'carol', 'carol'].map((name) => request(name));
+  const urgent = [request('alice', { urgent: true }), request('alice', { urgent: true })] as const;
+
+  expect([await running.state(), await urgent[0].state()]).toEqual(['runs', 'waits']);
+  running.end();
+  expect([await urgent[0].state(), await urgent[1].state()]).toEqual(['runs', 'waits']);
+  urgent[0].end();
+  expect([await urgent[1].state(), await waiting[0]?.state()]).toEqual(['runs', 'waits']);
+  urgent[1].end();
+
+  // Bob had the last slot.
+  expect(await waiting[2]?.state()).toBe('runs');
+});
+
+it('the request queue refuses a request that has waited too long', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { request } = givenQueue();
     request('alice');
-    const third = request('bob');
-    const fourth = request('carol');
+    const waiting = request('bob');
 
-    expect([await third.state(), await fourth.state()]).toEqual(['waits', 'waits']);
-    first.end();
+    vi.advanceTimersByTime(1_000);
 
-    expect([await third.state(), await fourth.state()]).toEqual(['runs', 'waits']);
-  });
+    await expect(waiting.ran).rejects.toMatchObject({ code: 'busy', headers: { 'retry-after': '2' } });
+  } finally {
+    vi.useRealTimers();
+  }
+});
 
-  it('names what holds the slots, and for how long, to those that wait in vain', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const { request } = givenQueue({ maxReads: 3 });
-    request('alice');
-    await vi.advanceTimersByTimeAsync(10_000);
-    request('bob');
-    request('bob', { what: { noun: 'dry run', object: 'of farm db' } });
-    const late = request('carol');
-    await vi.advanceTimersByTimeAsync(30_000);
+it('the request queue keeps no slot for a caller that leaves while it waits', async () => {
+  const { request } = givenQueue();
+  const first = request('alice');
+  const leaving = new AbortController();
+  const gone = request('bob', { signal: leaving.signal });
+  const next = request('carol');
 
-    await expect(late.ran).rejects.toMatchObject({
-      code: 'busy',
-      message: expect.stringContaining(
-        'for 1 s; under way: 2 reads of farm shop, unanswered for 11 s; 1 dry run of farm db, unanswered for 1 s',
-      ),
-    });
-  });
+  leaving.abort();
+  expect(await gone.state()).toBe('caller_left');
+  first.end();
 
-  it('runs one change at a time, beside the reads', async () => {
-    const { request } = givenQueue({ maxReads: 2 });
-    const states = [
-      request('alice', { kind: 'change' }),
-      request('bob', { kind: 'change' }),
-      request('bob', { kind: 'change', appliance: 'lb-2' }),
-      request('bob'),
-    ].map(({ state }) => state());
+  expect(await next.state()).toBe('runs');
+  expect(await request('bob', { signal: leaving.signal }).state()).toBe('caller_left');
+});
 
-    expect(await Promise.all(states)).toEqual(['runs', 'waits', 'runs', 'runs']);
-  });
+it('the request queue closes when running requests have ended, and aborts them after a time', async () => {
+  const { queue, request } = givenQueue();
+  const first = request('alice');
+  expect(await first.state()).toBe('runs');
+  const closed = queue.close(1);
 
-  it('keeps a slot as long as an exchange lasts, also after the work has ended', async () => {
-    const { request } = givenQueue();
-    const exchange = Promise.withResolvers<void>();
-    const first = request('alice');
-    expect(await first.state()).toBe('runs');
-    first.slot()?.keepFor(exchange.promise);
-    const second = request('bob');
+  await new Promise((resolve) => first.slot()?.signal.addEventListener('abort', resolve));
+  const second = request('bob');
+  first.end();
+  await first.ran;
+  expect(await second.state()).toBe('runs');
+  expect(second.slot()?.signal.aborted).toBe(true);
+  second.end();
 
-    first.end();
-    expect([await first.state(), await second.state()]).toEqual(['done', 'waits']);
-    exchange.reject(new Error('cut'));
-
-    expect(await second.state()).toBe('runs');
-  });
-
-  it('refuses a principal that has half of the waiting requests, and a newcomer takes a place of the one with most', async () => {
-    const { request } = givenQueue();
-    request('alice');
-    const own = [request('alice'), request('alice')];
-
-    expect(await request('alice').state()).toBe('busy');
-    const others = [request('bob'), request('carol')];
-    const dave = request('dave');
-    expect(await request('erin').state()).toBe('busy');
-
-    expect(await Promise.all([...own, ...others, dave].map(({ state }) => state()))).toEqual([
-      'waits',
-      'busy',
-      'waits',
-      'waits',
-      'waits',
-    ]);
-  });
-
-  it('gives each slot to the principal whose last one is the longest ago', async () => {
-    const { request } = givenQueue({ maxWaiting: 16 });
-    const running = request('alice');
-    const alice = [request('alice'), request('alice')] as const;
-    const bob = [request('bob'), request('bob')] as const;
-    const carol = request('carol');
-
-    const order: string[] = [];
-    let current = running;
-    for (const next of [bob[0], carol, alice[0], bob[1], alice[1]]) {
-      current.end();
-      order.push(await next.state());
-      current = next;
-    }
-
-    expect(order).toEqual(['runs', 'runs', 'runs', 'runs', 'runs']);
-  });
-
-  it('runs an urgent request before all waiting ones, also if the queue is full', async () => {
-    const { request } = givenQueue();
-    const running = request('bob');
-    const waiting = ['bob', 'bob', 'carol', 'carol'].map((name) => request(name));
-    const urgent = [request('alice', { urgent: true }), request('alice', { urgent: true })] as const;
-
-    expect([await running.state(), await urgent[0].state()]).toEqual(['runs', 'waits']);
-    running.end();
-    expect([await urgent[0].state(), await urgent[1].state()]).toEqual(['runs', 'waits']);
-    urgent[0].end();
-    expect([await urgent[1].state(), await waiting[0]?.state()]).toEqual(['runs', 'waits']);
-    urgent[1].end();
-
-    // Bob had the last slot.
-    expect(await waiting[2]?.state()).toBe('runs');
-  });
-
-  it('refuses a request that has waited too long', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const { request } = givenQueue();
-      request('alice');
-      const waiting = request('bob');
-
-      vi.advanceTimersByTime(1_000);
-
-      await expect(waiting.ran).rejects.toMatchObject({ code: 'busy', headers: { 'retry-after': '2' } });
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
-  it('keeps no slot for a caller that leaves while it waits', async () => {
-    const { request } = givenQueue();
-    const first = request('alice');
-    const leaving = new AbortController();
-    const gone = request('bob', { signal: leaving.signal });
-    const next = request('carol');
-
-    leaving.abort();
-    expect(await gone.state()).toBe('caller_left');
-    first.end();
-
-    expect(await next.state()).toBe('runs');
-    expect(await request('bob', { signal: leaving.signal }).state()).toBe('caller_left');
-  });
-
-  it('closes when running requests have ended, and aborts them after a time', async () => {
-    const { queue, request } = givenQueue();
-    const first = request('alice');
-    expect(await first.state()).toBe('runs');
-    const closed = queue.close(1);
-
-    await new Promise((resolve) => first.slot()?.signal.addEventListener('abort', resolve));
-    const second = request('bob');
-    first.end();
-    await first.ran;
-    expect(await second.state()).toBe('runs');
-    expect(second.slot()?.signal.aborted).toBe(true);
-    second.end();
-
-    await closed;
-  });
+  await closed;
 });

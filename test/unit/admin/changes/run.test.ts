@@ -45,100 +45,98 @@ async function run(
   return { ending, events, calls };
 }
 
-describe('the steps of a change', () => {
-  it('report when they begin and when they end', async () => {
-    const { ending, events } = await run([changing('a'), looking('b')]);
+it('the steps of a change report when they begin and when they end', async () => {
+  const { ending, events } = await run([changing('a'), looking('b')]);
 
-    expect(events).toEqual([
-      { event: 'begin', step: 1, title: 'Change a' },
-      { event: 'end', step: 1, ok: true, line: '✓ 1. a is changed.' },
-      { event: 'begin', step: 2, title: 'Look at b' },
-      { event: 'end', step: 2, ok: true, line: '✓ 2. b is fine.' },
-    ]);
-    expect(ending).toEqual({
-      state: 'done',
-      lines: ['✓ 1. a is changed.', '✓ 2. b is fine.'],
-      code: null,
-      sent: true,
-    });
+  expect(events).toEqual([
+    { event: 'begin', step: 1, title: 'Change a' },
+    { event: 'end', step: 1, ok: true, line: '✓ 1. a is changed.' },
+    { event: 'begin', step: 2, title: 'Look at b' },
+    { event: 'end', step: 2, ok: true, line: '✓ 2. b is fine.' },
+  ]);
+  expect(ending).toEqual({
+    state: 'done',
+    lines: ['✓ 1. a is changed.', '✓ 2. b is fine.'],
+    code: null,
+    sent: true,
+  });
+});
+
+it('the steps of a change stop at a failure, and say what was done, what was not, and how to undo it, newest first', async () => {
+  const { ending, calls } = await run([changing('a'), changing('b'), looking('b', failed), looking('c')]);
+
+  expect(calls).toBe(2);
+  expect(ending.lines).toEqual([
+    '✓ 1. a is changed.',
+    '✓ 2. b is changed.',
+    '✗ 3. Look at b: It failed. As it happens.',
+    'Done: 1. Change a; 2. Change b.',
+    'Not done: 4. Look at c.',
+    'To go back: put b back',
+    'To go back: put a back',
+  ]);
+});
+
+it('the steps of a change say in whole sentences why one failed, and that nothing was changed before', async () => {
+  const frozen = new AdminError('Changes are frozen', {
+    detail: 'alice is at work. Nothing was sent.',
+    remedy: 'Wait',
+    code: 'frozen',
   });
 
-  it('stop at a failure, and say what was done, what was not, and how to undo it, newest first', async () => {
-    const { ending, calls } = await run([changing('a'), changing('b'), looking('b', failed), looking('c')]);
+  const { ending } = await run([looking('x'), looking('shop', frozen)]);
 
-    expect(calls).toBe(2);
-    expect(ending.lines).toEqual([
-      '✓ 1. a is changed.',
-      '✓ 2. b is changed.',
-      '✗ 3. Look at b: It failed. As it happens.',
-      'Done: 1. Change a; 2. Change b.',
-      'Not done: 4. Look at c.',
-      'To go back: put b back',
-      'To go back: put a back',
-    ]);
+  expect(ending).toEqual({
+    state: 'failed',
+    lines: [
+      '✓ 1. x is fine.',
+      '✗ 2. Look at shop: Changes are frozen. alice is at work. Nothing was sent. Wait.',
+      'Nothing was changed before that.',
+    ],
+    code: 'frozen',
+    sent: false,
   });
+});
 
-  it('say in whole sentences why one failed, and that nothing was changed before', async () => {
-    const frozen = new AdminError('Changes are frozen', {
-      detail: 'alice is at work. Nothing was sent.',
-      remedy: 'Wait',
-      code: 'frozen',
-    });
+it('the steps of a change run the rollback of a failed step, whatever failed in it', async () => {
+  const rollback = { writes: [], run: () => Promise.resolve(''), manualRemedy: 'Look at shop.' };
+  const steps = [changing('a'), looking('b', failed)].map((step) => ({ ...step, rollback }));
 
-    const { ending } = await run([looking('x'), looking('shop', frozen)]);
+  const rolledBack = await run(steps, [], { runRollback: () => Promise.resolve('shop has old.pem, as before.') });
+  const stuck = await run(steps, [], { runRollback: () => Promise.reject(failed) });
 
-    expect(ending).toEqual({
-      state: 'failed',
-      lines: [
-        '✓ 1. x is fine.',
-        '✗ 2. Look at shop: Changes are frozen. alice is at work. Nothing was sent. Wait.',
-        'Nothing was changed before that.',
-      ],
-      code: 'frozen',
-      sent: false,
-    });
-  });
+  expect(rolledBack.ending).toMatchObject({ state: 'failed', sent: true });
+  expect(rolledBack.ending.lines.at(-1)).toBe('shop has old.pem, as before.');
+  expect(stuck.ending.lines.at(-1)).toBe('The rollback failed: It failed. As it happens. Look at shop.');
+});
 
-  it('run the rollback of a failed step, whatever failed in it', async () => {
-    const rollback = { writes: [], run: () => Promise.resolve(''), manualRemedy: 'Look at shop.' };
-    const steps = [changing('a'), looking('b', failed)].map((step) => ({ ...step, rollback }));
+it('the steps of a change are not begun any more once nobody waits for them, and one that waits ends', async () => {
+  const caller = new AbortController();
+  const leaving: Step = {
+    title: 'Wait',
+    run() {
+      caller.abort();
+      return Promise.reject(new DOMException('stop', 'AbortError'));
+    },
+  };
 
-    const rolledBack = await run(steps, [], { runRollback: () => Promise.resolve('shop has old.pem, as before.') });
-    const stuck = await run(steps, [], { runRollback: () => Promise.reject(failed) });
+  const during = await run([changing('a'), leaving, changing('b')], [], { signal: caller.signal });
+  const before = await run([changing('a')], [], { signal: caller.signal });
 
-    expect(rolledBack.ending).toMatchObject({ state: 'failed', sent: true });
-    expect(rolledBack.ending.lines.at(-1)).toBe('shop has old.pem, as before.');
-    expect(stuck.ending.lines.at(-1)).toBe('The rollback failed: It failed. As it happens. Look at shop.');
-  });
+  expect(during.calls).toBe(1);
+  expect(during.ending).toMatchObject({ state: 'failed', code: 'caller_left', sent: true });
+  expect(during.ending.lines.slice(1, 4)).toEqual([
+    expect.stringMatching(/^✗ 2\. Wait: .*The caller left during this step\./),
+    'Done: 1. Change a.',
+    'Not done: 3. Change b.',
+  ]);
+  expect([before.calls, before.ending.code, before.ending.sent]).toEqual([0, 'caller_left', false]);
+});
 
-  it('are not begun any more once nobody waits for them, and one that waits ends', async () => {
-    const caller = new AbortController();
-    const leaving: Step = {
-      title: 'Wait',
-      run() {
-        caller.abort();
-        return Promise.reject(new DOMException('stop', 'AbortError'));
-      },
-    };
+it('the steps of a change never send a call that the plan does not have', async () => {
+  const step: Step = { ...changing('a'), run: (send) => send({ ...write }).then(() => '') };
 
-    const during = await run([changing('a'), leaving, changing('b')], [], { signal: caller.signal });
-    const before = await run([changing('a')], [], { signal: caller.signal });
-
-    expect(during.calls).toBe(1);
-    expect(during.ending).toMatchObject({ state: 'failed', code: 'caller_left', sent: true });
-    expect(during.ending.lines.slice(1, 4)).toEqual([
-      expect.stringMatching(/^✗ 2\. Wait: .*The caller left during this step\./),
-      'Done: 1. Change a.',
-      'Not done: 3. Change b.',
-    ]);
-    expect([before.calls, before.ending.code, before.ending.sent]).toEqual([0, 'caller_left', false]);
-  });
-
-  it('never send a call that the plan does not have', async () => {
-    const step: Step = { ...changing('a'), run: (send) => send({ ...write }).then(() => '') };
-
-    await expect(run([step])).rejects.toThrow('broken promise');
-  });
+  await expect(run([step])).rejects.toThrow('broken promise');
 });
 
 /** Failures of the call of a step, whether it began to leave, and what became of the change. */

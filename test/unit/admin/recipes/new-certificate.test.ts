@@ -122,17 +122,15 @@ describe('a renewed certificate', () => {
   });
 });
 
-describe('a renewed certificate', () => {
-  it.each([
-    ['end', '270217120000Z'],
-    ['beginning', '261119120000Z'],
-  ])('whose %s cannot be read is refused', (_, time) => {
-    const { cert, key } = issue();
-    const der = Buffer.from(cert.replaceAll(/-----[^-]+-----/g, ''), 'base64').toString('latin1');
-    const damaged = Buffer.from(der.replace(time, `${time.slice(0, 2)}99${time.slice(4)}`), 'latin1');
-    const pem = `-----BEGIN CERTIFICATE-----\n${damaged.toString('base64')}\n-----END CERTIFICATE-----\n`;
+it.each([
+  ['end', '270217120000Z'],
+  ['beginning', '261119120000Z'],
+])('a renewed certificate whose %s cannot be read is refused', (_, time) => {
+  const { cert, key } = issue();
+  const der = Buffer.from(cert.replaceAll(/-----[^-]+-----/g, ''), 'base64').toString('latin1');
+  const damaged = Buffer.from(der.replace(time, `${time.slice(0, 2)}99${time.slice(4)}`), 'latin1');
+  const pem = `-----BEGIN CERTIFICATE-----\n${damaged.toString('base64')}\n-----END CERTIFICATE-----\n`;
 
-    expect(der).toContain(time);
-    expect(() => read(pem, key)).toThrow('Its dates cannot be read.');
-  });
+  expect(der).toContain(time);
+  expect(() => read(pem, key)).toThrow('Its dates cannot be read.');
 });

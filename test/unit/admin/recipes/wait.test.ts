@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { waitUntil } from '../../../../src/admin/recipes/recipe.ts';
 
 /** A wait for zero, seeing one value after another; its clock moves while it sleeps. */
@@ -27,24 +27,22 @@ async function waitFor(values: readonly number[], withinMs: number) {
   return { over, slept, told };
 }
 
-describe('waiting for an appliance', () => {
-  it('checks at once, then every five seconds', async () => {
-    expect(await waitFor([0], 60_000)).toEqual({ over: 0, slept: [], told: [] });
-    expect((await waitFor([2, 1, 0], 60_000)).slept).toEqual([5_000, 5_000]);
-  });
+it('waiting for an appliance checks at once, then every five seconds', async () => {
+  expect(await waitFor([0], 60_000)).toEqual({ over: 0, slept: [], told: [] });
+  expect((await waitFor([2, 1, 0], 60_000)).slept).toEqual([5_000, 5_000]);
+});
 
-  it('reports only changes', async () => {
-    expect((await waitFor([2, 2, 1, 0], 60_000)).told).toEqual(['2 left', '1 left']);
-  });
+it('waiting for an appliance reports only changes', async () => {
+  expect((await waitFor([2, 2, 1, 0], 60_000)).told).toEqual(['2 left', '1 left']);
+});
 
-  it('ends after the time, with the last result', async () => {
-    const { over, slept } = await waitFor([3, 3, 3, 3], 10_000);
+it('waiting for an appliance ends after the time, with the last result', async () => {
+  const { over, slept } = await waitFor([3, 3, 3, 3], 10_000);
 
-    expect(slept).toHaveLength(2);
-    expect(over).toMatchObject({ message: '3 left.', remedy: 'Wait longer.' });
-  });
+  expect(slept).toHaveLength(2);
+  expect(over).toMatchObject({ message: '3 left.', remedy: 'Wait longer.' });
+});
 
-  it('checks once without any time', async () => {
-    expect((await waitFor([1], 0)).slept).toEqual([]);
-  });
+it('waiting for an appliance checks once without any time', async () => {
+  expect((await waitFor([1], 0)).slept).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createOperations, type Operation } from '../../../../src/admin/policy/operation.ts';
 import { readContent, redactor } from '../../../../src/commands/admin/content.ts';
 import { givenFolder } from '../../../support/folder.ts';
@@ -23,56 +23,54 @@ function givenFile(content: string | Buffer): string {
 
 const nothing = givenInput('');
 
-describe('the content of a call', () => {
-  it('is empty if the operation has no body', async () => {
-    expect(await readContent(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
-  });
+it('the content of a call is empty if the operation has no body', async () => {
+  expect(await readContent(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
+});
 
-  it('is a JSON object of the remaining values, also if there are none', async () => {
-    const fields = [
-      { name: 'action', value: 'stop' },
-      { name: 'list', value: ['a'] },
-    ];
+it('the content of a call is a JSON object of the remaining values, also if there are none', async () => {
+  const fields = [
+    { name: 'action', value: 'stop' },
+    { name: 'list', value: ['a'] },
+  ];
 
-    const content = await readContent(operation('actOnFarm'), fields, undefined, nothing);
-    const empty = await readContent(operation('actOnFarm'), [], undefined, nothing);
+  const content = await readContent(operation('actOnFarm'), fields, undefined, nothing);
+  const empty = await readContent(operation('actOnFarm'), [], undefined, nothing);
 
-    expect(content).toEqual({ type: 'application/json', bytes: Buffer.from('{"action":"stop","list":["a"]}') });
-    expect(empty?.bytes.toString()).toBe('{}');
-  });
+  expect(content).toEqual({ type: 'application/json', bytes: Buffer.from('{"action":"stop","list":["a"]}') });
+  expect(empty?.bytes.toString()).toBe('{}');
+});
 
-  it.each([
-    ['uploadCertificate', 'application/x-pem-file', '-----BEGIN CERTIFICATE-----'],
-    ['uploadActivationCertificate', 'text/plain', 'text'],
-    ['uploadBackup', 'application/gzip', 'H4sIAAAA'],
-    ['actOnFarm', 'application/json', '{"action":"stop"}'],
-  ])('is the file of %s as it is, under %s', async (key, type, text) => {
-    const path = givenFile(text);
+it.each([
+  ['uploadCertificate', 'application/x-pem-file', '-----BEGIN CERTIFICATE-----'],
+  ['uploadActivationCertificate', 'text/plain', 'text'],
+  ['uploadBackup', 'application/gzip', 'H4sIAAAA'],
+  ['actOnFarm', 'application/json', '{"action":"stop"}'],
+])('the content of a call is the file of %s as it is, under %s', async (key, type, text) => {
+  const path = givenFile(text);
 
-    const fromFile = await readContent(operation(key), [], `@${path}`, nothing);
-    const fromInput = await readContent(operation(key), [], '-', givenInput(text));
+  const fromFile = await readContent(operation(key), [], `@${path}`, nothing);
+  const fromInput = await readContent(operation(key), [], '-', givenInput(text));
 
-    expect(fromFile).toEqual({ type, bytes: Buffer.from(text) });
-    expect(fromInput).toEqual(fromFile);
-  });
+  expect(fromFile).toEqual({ type, bytes: Buffer.from(text) });
+  expect(fromInput).toEqual(fromFile);
+});
 
-  it.each([
-    ['readFarm', [], '-', 'readFarm takes no body; leave --body out'],
-    ['readFarm', ['action'], undefined, 'readFarm takes no body, so there is no place for action'],
-    ['actOnFarm', ['action'], '-', 'give either --body or action=…, not both'],
-    ['actOnFarm', ['action', 'action'], undefined, 'action is given twice'],
-    ['actOnFarm', [], '-', 'the body is not JSON object'],
-    ['uploadBackup', [], undefined, 'uploadBackup takes a file: --body=@PATH'],
-    ['uploadBackup', [], 'backup.tar.gz', '--body is @PATH for a file, or - for standard input'],
-    ['uploadBackup', [], '@/no/such/file', '--body: the file cannot be read: there is no such file'],
-    ['uploadBackup', [], '@/', '--body: the file cannot be read: it is a folder'],
-  ])('is refused for %s with %j and %s', async (key, names, source, message) => {
-    const fields = names.map((name) => ({ name, value: 'x' }));
+it.each([
+  ['readFarm', [], '-', 'readFarm takes no body; leave --body out'],
+  ['readFarm', ['action'], undefined, 'readFarm takes no body, so there is no place for action'],
+  ['actOnFarm', ['action'], '-', 'give either --body or action=…, not both'],
+  ['actOnFarm', ['action', 'action'], undefined, 'action is given twice'],
+  ['actOnFarm', [], '-', 'the body is not JSON object'],
+  ['uploadBackup', [], undefined, 'uploadBackup takes a file: --body=@PATH'],
+  ['uploadBackup', [], 'backup.tar.gz', '--body is @PATH for a file, or - for standard input'],
+  ['uploadBackup', [], '@/no/such/file', '--body: the file cannot be read: there is no such file'],
+  ['uploadBackup', [], '@/', '--body: the file cannot be read: it is a folder'],
+])('the content of a call is refused for %s with %j and %s', async (key, names, source, message) => {
+  const fields = names.map((name) => ({ name, value: 'x' }));
 
-    const reading = readContent(operation(key), fields, source, givenInput('no JSON'));
+  const reading = readContent(operation(key), fields, source, givenInput('no JSON'));
 
-    await expect(reading).rejects.toThrow(message);
-  });
+  await expect(reading).rejects.toThrow(message);
 });
 
 const deep = `${'['.repeat(50_000)}"hunter2"${']'.repeat(50_000)}`;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { collectors } from '../../../../src/collectors/registry.ts';
 import type { Farm } from '../../../../src/appliance/farm.ts';
 import { costPerMinute, type ProbedRun } from '../../../../src/commands/check/cost.ts';
@@ -60,35 +60,36 @@ function estimate(farms: readonly Farm[], routineBusyRatio = 0.03) {
   return costPerMinute(probed(farms.length), { farms, configOf: () => undefined, routineBusyRatio });
 }
 
-describe('the cost of polling that a check announces', () => {
-  // What the scheduler costs is measured by bench/load; the sleep of GET /stats is no work.
-  it.each([
-    { farms: 11, troubled: 1, seconds: 1.3 },
-    { farms: 60, troubled: 3, seconds: 3.1 },
-    { farms: 300, troubled: 15, seconds: 7.7 },
-  ])('is within a sixth of what the scheduler costs with $farms farms', ({ farms, troubled, seconds }) => {
+// What the scheduler costs is measured by bench/load; the sleep of GET /stats is no work.
+it.each([
+  { farms: 11, troubled: 1, seconds: 1.3 },
+  { farms: 60, troubled: 3, seconds: 3.1 },
+  { farms: 300, troubled: 15, seconds: 7.7 },
+])(
+  'the cost of polling that a check announces is within a sixth of what the scheduler costs with $farms farms',
+  ({ farms, troubled, seconds }) => {
     const cost = estimate(givenFarms(farms, troubled));
 
     expect(cost.seconds).toBeGreaterThan(seconds / 1.17);
     expect(cost.seconds).toBeLessThan(seconds * 1.17);
-  });
+  },
+);
 
-  it('grows with farms in trouble by a call a minute each, and with others by no more than the routine budget', () => {
-    const healthy = estimate(givenFarms(300, 0));
+it('the cost of polling that a check announces grows with farms in trouble by a call a minute each, and with others by no more than the routine budget', () => {
+  const healthy = estimate(givenFarms(300, 0));
 
-    expect(estimate(givenFarms(300, 10)).seconds - healthy.seconds).toBeCloseTo(1.6, 1);
-    expect(estimate(givenFarms(600, 0)).seconds - healthy.seconds).toBeCloseTo(2 * 300 * 0.0065, 1);
-  });
+  expect(estimate(givenFarms(300, 10)).seconds - healthy.seconds).toBeCloseTo(1.6, 1);
+  expect(estimate(givenFarms(600, 0)).seconds - healthy.seconds).toBeCloseTo(2 * 300 * 0.0065, 1);
+});
 
-  it('counts L4 farms as read each minute unless they have a health check', () => {
-    const farms = givenFarms(20, 0).map((farm) => ({ ...farm, profile: 'l4xnat' }));
-    const cost = (isChecked: boolean) =>
-      costPerMinute(probed(20), {
-        farms,
-        configOf: () => ({ checks: [{ service: '', isChecked }] }),
-        routineBusyRatio: 1,
-      });
+it('the cost of polling that a check announces counts L4 farms as read each minute unless they have a health check', () => {
+  const farms = givenFarms(20, 0).map((farm) => ({ ...farm, profile: 'l4xnat' }));
+  const cost = (isChecked: boolean) =>
+    costPerMinute(probed(20), {
+      farms,
+      configOf: () => ({ checks: [{ service: '', isChecked }] }),
+      routineBusyRatio: 1,
+    });
 
-    expect(cost(false).calls - cost(true).calls).toBeCloseTo(15);
-  });
+  expect(cost(false).calls - cost(true).calls).toBeCloseTo(15);
 });

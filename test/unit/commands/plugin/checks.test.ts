@@ -44,125 +44,124 @@ const firstLine = (result: CheckResult): string => summarize(result).lines[0] ??
 const least = (warning: number, critical?: number) =>
   limitsOf({ warning: `${warning}`, critical: critical === undefined ? undefined : `${critical}` }, 'at least');
 
-describe('the check of farms', () => {
-  it.each([
-    ['up, all of its backends too', {}, 'OK'],
-    ['stopped', { state: 'down', backends: undefined }, 'CRITICAL'],
-    ['with one backend down', { backends: backends('up', 'up', 'up', 'down') }, 'WARNING'],
-    ['with one backend of unknown state', { backends: backends('up', 'unknown') }, 'UNKNOWN'],
-  ])('judges one that is %s', (_, farm, state) => {
-    const farms = [farmStatus({ name: 'shop', ...farm })];
+it.each([
+  ['up, all of its backends too', {}, 'OK'],
+  ['stopped', { state: 'down', backends: undefined }, 'CRITICAL'],
+  ['with one backend down', { backends: backends('up', 'up', 'up', 'down') }, 'WARNING'],
+  ['with one backend of unknown state', { backends: backends('up', 'unknown') }, 'UNKNOWN'],
+])('the check of farms judges one that is %s', (_, farm, state) => {
+  const farms = [farmStatus({ name: 'shop', ...farm })];
 
-    expect(stateOf(() => checkFarms(seen({ farms }), '*', noLimits))).toBe(state);
-  });
-
-  it('takes the least percent of backends from -w and -c', () => {
-    const farms = [farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') })];
-    const by = (warning: number, critical: number) =>
-      stateOf(() => checkFarms(seen({ farms }), 'shop', least(warning, critical)));
-
-    expect([by(75, 50), by(76, 75), by(100, 76)]).toEqual(['OK', 'WARNING', 'CRITICAL']);
-  });
-
-  it('judges each service by itself, and names farms that are in trouble', () => {
-    const list = [...backends('up', 'up'), backendStatus({ backend: '10.0.0.9:80', service: 'api', state: 'down' })];
-    const line = firstLine(
-      checkFarms(
-        seen({ farms: [farmStatus({ name: 'blog' }), farmStatus({ name: 'shop', backends: list })] }),
-        '*',
-        noLimits,
-      ),
-    );
-
-    expect(line).toBe(
-      'CRITICAL - no backend is up in service api of farm shop: Its clients get errors. 10.0.0.9:80 is down | farms=2;;;0 backends=5;;;0 backends_up=4;;;0;5 least_up=0%;;;0;100',
-    );
-  });
-
-  it('does not say of a critical farm that it has no backend, if it has some', () => {
-    const farms = [farmStatus({ name: 'shop', state: 'critical', backends: backends('down', 'down') })];
-
-    expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
-      /^CRITICAL - farm shop is critical: It runs on .*, but none of its backends is up: .* \| farms=1;;;0 backends=2;;;0 backends_up=0;;;0;2 least_up=0%;;;0;100$/,
-    );
-  });
-
-  it('finds farms by a pattern, and knows nothing without one', () => {
-    const farms = [farmStatus({ name: 'shop-1' }), farmStatus({ name: 'blog', state: 'down' })];
-    const by = (glob: string) => stateOf(() => checkFarms(seen({ farms }), glob, noLimits));
-
-    expect([by('shop*'), by('*'), by('wiki')]).toEqual(['OK', 'CRITICAL', 'UNKNOWN: lb-1 has no farm wiki']);
-    expect(stateOf(() => checkFarms(seen({ farms: [] }), '*', noLimits))).toBe('UNKNOWN: lb-1 has no farm *');
-  });
-
-  it('is not an OK on old backends, and still reports a farm that is down', () => {
-    const old = [
-      collectorStatus({ name: 'farms' }),
-      collectorStatus({ name: 'backends', lastSuccessMs: nowMs - 2 * minuteMs }),
-    ];
-    const by = (state: string) =>
-      stateOf(() => checkFarms(seen({ collectors: old, farms: [farmStatus({ name: 'shop', state })] }), '*', noLimits));
-
-    expect([by('up'), by('down')]).toEqual(['UNKNOWN', 'CRITICAL']);
-  });
+  expect(stateOf(() => checkFarms(seen({ farms }), '*', noLimits))).toBe(state);
 });
 
-describe('the check of connections', () => {
-  it.each([
-    [5, 5, 'OK'],
-    [5, 101, 'WARNING'],
-    [1_000, 101, 'OK'],
-    [undefined, 5, 'UNKNOWN'],
-    [5, undefined, 'UNKNOWN'],
-  ])('judges %s established and %s pending ones as the alert does', (established, pending, state) => {
+it('the check of farms takes the least percent of backends from -w and -c', () => {
+  const farms = [farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') })];
+  const by = (warning: number, critical: number) =>
+    stateOf(() => checkFarms(seen({ farms }), 'shop', least(warning, critical)));
+
+  expect([by(75, 50), by(76, 75), by(100, 76)]).toEqual(['OK', 'WARNING', 'CRITICAL']);
+});
+
+it('the check of farms judges each service by itself, and names farms that are in trouble', () => {
+  const list = [...backends('up', 'up'), backendStatus({ backend: '10.0.0.9:80', service: 'api', state: 'down' })];
+  const line = firstLine(
+    checkFarms(
+      seen({ farms: [farmStatus({ name: 'blog' }), farmStatus({ name: 'shop', backends: list })] }),
+      '*',
+      noLimits,
+    ),
+  );
+
+  expect(line).toBe(
+    'CRITICAL - no backend is up in service api of farm shop: Its clients get errors. 10.0.0.9:80 is down | farms=2;;;0 backends=5;;;0 backends_up=4;;;0;5 least_up=0%;;;0;100',
+  );
+});
+
+it('the check of farms does not say of a critical farm that it has no backend, if it has some', () => {
+  const farms = [farmStatus({ name: 'shop', state: 'critical', backends: backends('down', 'down') })];
+
+  expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
+    /^CRITICAL - farm shop is critical: It runs on .*, but none of its backends is up: .* \| farms=1;;;0 backends=2;;;0 backends_up=0;;;0;2 least_up=0%;;;0;100$/,
+  );
+});
+
+it('the check of farms finds farms by a pattern, and knows nothing without one', () => {
+  const farms = [farmStatus({ name: 'shop-1' }), farmStatus({ name: 'blog', state: 'down' })];
+  const by = (glob: string) => stateOf(() => checkFarms(seen({ farms }), glob, noLimits));
+
+  expect([by('shop*'), by('*'), by('wiki')]).toEqual(['OK', 'CRITICAL', 'UNKNOWN: lb-1 has no farm wiki']);
+  expect(stateOf(() => checkFarms(seen({ farms: [] }), '*', noLimits))).toBe('UNKNOWN: lb-1 has no farm *');
+});
+
+it('the check of farms is not an OK on old backends, and still reports a farm that is down', () => {
+  const old = [
+    collectorStatus({ name: 'farms' }),
+    collectorStatus({ name: 'backends', lastSuccessMs: nowMs - 2 * minuteMs }),
+  ];
+  const by = (state: string) =>
+    stateOf(() => checkFarms(seen({ collectors: old, farms: [farmStatus({ name: 'shop', state })] }), '*', noLimits));
+
+  expect([by('up'), by('down')]).toEqual(['UNKNOWN', 'CRITICAL']);
+});
+
+it.each([
+  [5, 5, 'OK'],
+  [5, 101, 'WARNING'],
+  [1_000, 101, 'OK'],
+  [undefined, 5, 'UNKNOWN'],
+  [5, undefined, 'UNKNOWN'],
+])(
+  'the check of connections judges %s established and %s pending ones as the alert does',
+  (established, pending, state) => {
     const farms = [farmStatus({ name: 'shop', established, pending })];
 
     expect(stateOf(() => checkConnections(seen({ farms }), '*', noLimits))).toBe(state);
-  });
+  },
+);
 
-  it('takes the most established ones from -w and -c', () => {
-    const farms = [farmStatus({ name: 'shop', established: 20, pending: 500 })];
-    const by = (warning: number, critical: number) =>
-      firstLine(
-        checkConnections(
-          seen({ farms }),
-          'shop',
-          limitsOf({ warning: `${warning}`, critical: `${critical}` }, 'at most'),
-        ),
-      );
+it('the check of connections takes the most established ones from -w and -c', () => {
+  const farms = [farmStatus({ name: 'shop', established: 20, pending: 500 })];
+  const by = (warning: number, critical: number) =>
+    firstLine(
+      checkConnections(
+        seen({ farms }),
+        'shop',
+        limitsOf({ warning: `${warning}`, critical: `${critical}` }, 'at most'),
+      ),
+    );
 
-    expect(by(20, 30)).toContain('OK - ');
-    expect(by(19, 30)).toMatch(/^WARNING - .* \| established=20;19;30;0 pending=500;;;0$/);
-    expect(by(10, 19)).toContain('CRITICAL - ');
-  });
+  expect(by(20, 30)).toContain('OK - ');
+  expect(by(19, 30)).toMatch(/^WARNING - .* \| established=20;19;30;0 pending=500;;;0$/);
+  expect(by(10, 19)).toContain('CRITICAL - ');
+});
 
-  it.each([
-    [
-      { established: undefined, pending: undefined },
-      'UNKNOWN - the connections of farm shop are not known: its proxy does not answer the appliance, and a restart is the repair',
-    ],
-    [
-      { established: 5, pending: 1 },
-      'OK - 1 farm of lb-1: 5 established connections; the proxy of shop does not answer the appliance | established=5;;;0 pending=1;;;0',
-    ],
-    [
-      { established: 5, pending: 101 },
-      'WARNING - farm shop has 5 established and 101 pending connections: its proxy does not answer the appliance, and a restart is the repair | established=5;;;0 pending=101;;;0',
-    ],
-  ])('says that the proxy of a farm with %j hangs', (numbers, line) => {
-    const farms = [farmStatus({ name: 'shop', isSilent: true, ...numbers })];
+it.each([
+  [
+    { established: undefined, pending: undefined },
+    'UNKNOWN - the connections of farm shop are not known: its proxy does not answer the appliance, and a restart is the repair',
+  ],
+  [
+    { established: 5, pending: 1 },
+    'OK - 1 farm of lb-1: 5 established connections; the proxy of shop does not answer the appliance | established=5;;;0 pending=1;;;0',
+  ],
+  [
+    { established: 5, pending: 101 },
+    'WARNING - farm shop has 5 established and 101 pending connections: its proxy does not answer the appliance, and a restart is the repair | established=5;;;0 pending=101;;;0',
+  ],
+])('the check of connections says that the proxy of a farm with %j hangs', (numbers, line) => {
+  const farms = [farmStatus({ name: 'shop', isSilent: true, ...numbers })];
 
-    expect(firstLine(checkConnections(seen({ farms }), 'shop', noLimits))).toBe(line);
-  });
+  expect(firstLine(checkConnections(seen({ farms }), 'shop', noLimits))).toBe(line);
+});
 
-  it('gives no number that is not known', () => {
-    const farms = [
-      farmStatus({ name: 'shop', established: 20, pending: 1 }),
-      farmStatus({ name: 'blog', established: undefined }),
-    ];
+it('the check of connections gives no number that is not known', () => {
+  const farms = [
+    farmStatus({ name: 'shop', established: 20, pending: 1 }),
+    farmStatus({ name: 'blog', established: undefined }),
+  ];
 
-    expect(firstLine(checkConnections(seen({ farms }), '*', noLimits))).not.toContain('|');
-  });
+  expect(firstLine(checkConnections(seen({ farms }), '*', noLimits))).not.toContain('|');
 });
 
 describe('the check of certificates', () => {

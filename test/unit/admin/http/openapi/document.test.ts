@@ -36,81 +36,79 @@ const rows = Object.entries(endpoints) as readonly (readonly [EndpointKey, Endpo
 const served = JSON.stringify(await gatewayDocument('1.2.3'));
 const operations = resolvedOperations();
 
-describe('the document', () => {
-  it('is valid OpenAPI 3.1 for an independent validator', async () => {
-    const validator = new Validator();
+it('the document is valid OpenAPI 3.1 for an independent validator', async () => {
+  const validator = new Validator();
 
-    const result = await validator.validate(givenJson());
+  const result = await validator.validate(givenJson());
 
-    expect(result).toMatchObject({ valid: true });
-    expect(validator.version).toBe('3.1');
-  });
+  expect(result).toMatchObject({ valid: true });
+  expect(validator.version).toBe('3.1');
+});
 
-  it('has each operation of the table exactly once, and those of the gateway', () => {
-    const ids = operations.map(({ operation }) => operation.operationId);
-    const own = ids.filter((id) => !Object.hasOwn(endpoints, id));
+it('the document has each operation of the table exactly once, and those of the gateway', () => {
+  const ids = operations.map(({ operation }) => operation.operationId);
+  const own = ids.filter((id) => !Object.hasOwn(endpoints, id));
 
-    expect(ids.filter((id) => Object.hasOwn(endpoints, id)).toSorted()).toEqual(Object.keys(endpoints).toSorted());
-    expect(ids).toHaveLength(rows.length + own.length);
-    expect(own).toEqual([
-      ...'readOpenApiDocument whoAmI listAppliances discoverParameters readAudit readFreeze'.split(' '),
-      ...'freeze unfreeze askForChange listChanges readChange approveChange'.split(' '),
-      ...'denyChange cancelChange postAlerts'.split(' '),
-    ]);
-  });
+  expect(ids.filter((id) => Object.hasOwn(endpoints, id)).toSorted()).toEqual(Object.keys(endpoints).toSorted());
+  expect(ids).toHaveLength(rows.length + own.length);
+  expect(own).toEqual([
+    ...'readOpenApiDocument whoAmI listAppliances discoverParameters readAudit readFreeze'.split(' '),
+    ...'freeze unfreeze askForChange listChanges readChange approveChange'.split(' '),
+    ...'denyChange cancelChange postAlerts'.split(' '),
+  ]);
+});
 
-  it('has no two paths that differ in the names of their placeholders only', () => {
-    const shapes = Object.keys(givenJson().paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
+it('the document has no two paths that differ in the names of their placeholders only', () => {
+  const shapes = Object.keys(givenJson().paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
 
-    expect(shapes).toHaveLength(new Set(shapes).size);
-  });
+  expect(shapes).toHaveLength(new Set(shapes).size);
+});
 
-  it('matches each described request with the row of its operation', () => {
-    const matcher = createRouteMatcher(rows.map(([key, row]) => ({ key, route: row.route })));
+it('the document matches each described request with the row of its operation', () => {
+  const matcher = createRouteMatcher(rows.map(([key, row]) => ({ key, route: row.route })));
 
-    const strays = operations
-      .filter(({ operation }) => Object.hasOwn(endpoints, operation.operationId))
-      .filter(({ path, method, operation }) => {
-        const filled = path.replace('/appliances/{appliance}', '').replaceAll(/\{\w+\}/g, 'x');
-        return matcher.match(method.toUpperCase(), filled)?.row.key !== operation.operationId;
-      });
+  const strays = operations
+    .filter(({ operation }) => Object.hasOwn(endpoints, operation.operationId))
+    .filter(({ path, method, operation }) => {
+      const filled = path.replace('/appliances/{appliance}', '').replaceAll(/\{\w+\}/g, 'x');
+      return matcher.match(method.toUpperCase(), filled)?.row.key !== operation.operationId;
+    });
 
-    expect(strays).toEqual([]);
-  });
+  expect(strays).toEqual([]);
+});
 
-  it('moves a wildcard by one segment if its verb is in use, and describes it', () => {
-    const paths = operations.filter(({ operation: { operationId } }) =>
-      ['readWafPath', 'removeWafSetFromFarm', 'createFarmWafPath', 'deleteFarmWafPath', 'setLdapPath'].includes(
-        operationId,
-      ),
-    );
+it('the document moves a wildcard by one segment if its verb is in use, and describes it', () => {
+  const paths = operations.filter(({ operation: { operationId } }) =>
+    ['readWafPath', 'removeWafSetFromFarm', 'createFarmWafPath', 'deleteFarmWafPath', 'setLdapPath'].includes(
+      operationId,
+    ),
+  );
 
-    expect(paths.map(({ path, method, operation }) => `${operation.operationId}: ${method} ${path}`)).toEqual([
-      'removeWafSetFromFarm: delete /appliances/{appliance}/farms/{farmname}/ipds/waf/{set}',
-      'createFarmWafPath: post /appliances/{appliance}/farms/{farmname}/ipds/waf/{set}',
-      'deleteFarmWafPath: delete /appliances/{appliance}/farms/{farmname}/ipds/waf/{set}/{path}',
-      'readWafPath: get /appliances/{appliance}/ipds/waf/{set}/{path}',
-      'setLdapPath: post /appliances/{appliance}/rbac/ldap{path}',
-    ]);
-    const described = operations.flatMap(({ operation: { parameters = [], operationId } }) =>
-      parameters.filter(({ description }) => description?.includes('rest of the path')).map(() => operationId),
-    );
-    expect(described.toSorted()).toEqual(
-      rows
-        .filter(([, { route }]) => route.includes('*}'))
-        .map(([key]) => key)
-        .toSorted(),
-    );
-  });
+  expect(paths.map(({ path, method, operation }) => `${operation.operationId}: ${method} ${path}`)).toEqual([
+    'removeWafSetFromFarm: delete /appliances/{appliance}/farms/{farmname}/ipds/waf/{set}',
+    'createFarmWafPath: post /appliances/{appliance}/farms/{farmname}/ipds/waf/{set}',
+    'deleteFarmWafPath: delete /appliances/{appliance}/farms/{farmname}/ipds/waf/{set}/{path}',
+    'readWafPath: get /appliances/{appliance}/ipds/waf/{set}/{path}',
+    'setLdapPath: post /appliances/{appliance}/rbac/ldap{path}',
+  ]);
+  const described = operations.flatMap(({ operation: { parameters = [], operationId } }) =>
+    parameters.filter(({ description }) => description?.includes('rest of the path')).map(() => operationId),
+  );
+  expect(described.toSorted()).toEqual(
+    rows
+      .filter(([, { route }]) => route.includes('*}'))
+      .map(([key]) => key)
+      .toSorted(),
+  );
+});
 
-  it('declares each placeholder of each path', () => {
-    for (const { path, operation } of operations) {
-      const declared = (operation.parameters ?? []).filter((each) => each.in === 'path').map(({ name }) => name);
-      const written = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+it('the document declares each placeholder of each path', () => {
+  for (const { path, operation } of operations) {
+    const declared = (operation.parameters ?? []).filter((each) => each.in === 'path').map(({ name }) => name);
+    const written = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
 
-      expect(declared, operation.operationId).toEqual(written);
-    }
-  });
+    expect(declared, operation.operationId).toEqual(written);
+  }
 });
 
 describe('an operation of an appliance', () => {
@@ -188,46 +186,44 @@ describe('an operation of an appliance', () => {
   });
 });
 
-describe('the schemas', () => {
-  it('are JSON Schema 2020-12 and nothing else', () => {
-    const { components } = givenJson();
-    const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, validateFormats: false });
-    ajv.addVocabulary(['components']);
-    ajv.addSchema({ $id: 'https://localhost/document', components }, undefined, false, false);
+it('the schemas are JSON Schema 2020-12 and nothing else', () => {
+  const { components } = givenJson();
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, validateFormats: false });
+  ajv.addVocabulary(['components']);
+  ajv.addSchema({ $id: 'https://localhost/document', components }, undefined, false, false);
 
-    for (const name of Object.keys(components.schemas)) {
-      expect(ajv.getSchema(`https://localhost/document#/components/schemas/${name}`), name).toBeTypeOf('function');
-    }
+  for (const name of Object.keys(components.schemas)) {
+    expect(ajv.getSchema(`https://localhost/document#/components/schemas/${name}`), name).toBeTypeOf('function');
+  }
+});
+
+it('the schemas fit every recorded reply', () => {
+  const matcher = createRouteMatcher(rows.map(([key, row]) => ({ key, ...row })));
+  const replies = readExchanges(ownRecordings).flatMap(({ name, request, response }) => {
+    const path = request.path.replace(/^.*?\.cgi/, '').replace(/\?.*/, '');
+    const row = response.status === 200 ? matcher.match(request.method, path)?.row : undefined;
+    return row?.reply && row.key !== 'readActivationCertificate' ? [{ name, key: row.key, body: response.body }] : [];
   });
 
-  it('fit every recorded reply', () => {
-    const matcher = createRouteMatcher(rows.map(([key, row]) => ({ key, ...row })));
-    const replies = readExchanges(ownRecordings).flatMap(({ name, request, response }) => {
-      const path = request.path.replace(/^.*?\.cgi/, '').replace(/\?.*/, '');
-      const row = response.status === 200 ? matcher.match(request.method, path)?.row : undefined;
-      return row?.reply && row.key !== 'readActivationCertificate' ? [{ name, key: row.key, body: response.body }] : [];
-    });
+  for (const [key, ofKey] of Map.groupBy(replies, (reply) => reply.key)) {
+    const schema = givenOperation(key).responses[200]?.content['application/json']?.schema;
+    const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(schema as object);
 
-    for (const [key, ofKey] of Map.groupBy(replies, (reply) => reply.key)) {
-      const schema = givenOperation(key).responses[200]?.content['application/json']?.schema;
-      const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(schema as object);
+    for (const { name, body } of ofKey) expect([fits(JSON.parse(body)), fits.errors], name).toEqual([true, null]);
+  }
+  expect(new Set(replies.map(({ key }) => key)).size).toBeGreaterThan(8);
+});
 
-      for (const { name, body } of ofKey) expect([fits(JSON.parse(body)), fits.errors], name).toEqual([true, null]);
-    }
-    expect(new Set(replies.map(({ key }) => key)).size).toBeGreaterThan(8);
-  });
+it('require no plan of a change in the list', () => {
+  const { Change, Changes } = givenJson().components.schemas;
 
-  it('require no plan of a change in the list', () => {
-    const { Change, Changes } = givenJson().components.schemas;
+  const listed = Changes.properties.changes.items.required;
 
-    const listed = Changes.properties.changes.items.required;
+  expect(Change.required.filter((each: string) => !listed.includes(each))).toEqual(['plan']);
+});
 
-    expect(Change.required.filter((each: string) => !listed.includes(each))).toEqual(['plan']);
-  });
-
-  it('list every code of a problem', () => {
-    expect(givenJson().components.schemas.Problem.properties.code.enum).toEqual(problemCodes);
-  });
+it('list every code of a problem', () => {
+  expect(givenJson().components.schemas.Problem.properties.code.enum).toEqual(problemCodes);
 });
 
 /** As clients get it. */

@@ -136,21 +136,19 @@ describe('an id that no backend has', () => {
   });
 });
 
-describe('maintenance', () => {
-  it.each([
-    ['stopped', 'down', 'Start the farm first.'],
-    ['waiting for a restart', 'needed restart', 'Restart the farm first, with the action restart.'],
-  ])('of an HTTP farm that is %s is blocked with a remedy', async (_, status, remedy) => {
-    for (const action of ['maintenance', 'up']) {
-      const { findings } = await service(given({ status }), { body: { action } });
+it.each([
+  ['stopped', 'down', 'Start the farm first.'],
+  ['waiting for a restart', 'needed restart', 'Restart the farm first, with the action restart.'],
+])('maintenance of an HTTP farm that is %s is blocked with a remedy', async (_, status, remedy) => {
+  for (const action of ['maintenance', 'up']) {
+    const { findings } = await service(given({ status }), { body: { action } });
 
-      expect(findings).toMatchObject([{ guard: 'maintenance_on_stopped_farm', severity: 'blocking', remedy }]);
-    }
-  });
+    expect(findings).toMatchObject([{ guard: 'maintenance_on_stopped_farm', severity: 'blocking', remedy }]);
+  }
+});
 
-  it('of a stopped L4xNAT farm is permitted', async () => {
-    expect(namesOf(await inspect('setFarmBackendMaintenance', given({ status: 'down' }), drain))).toEqual([]);
-  });
+it('maintenance of a stopped L4xNAT farm is permitted', async () => {
+  expect(namesOf(await inspect('setFarmBackendMaintenance', given({ status: 'down' }), drain))).toEqual([]);
 });
 
 describe('a redirect', () => {

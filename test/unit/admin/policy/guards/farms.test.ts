@@ -22,63 +22,61 @@ const restart = (replies: Replies) => inspect('actOnFarm', replies, { body: { ac
 const start = (replies: Replies) => inspect('actOnFarm', replies, { body: { action: 'start' } });
 const only = async (seen: ReturnType<typeof restart>) => (await seen).findings.at(0)?.message;
 
-describe('a restart of a farm whose proxy does not answer', () => {
-  it('is the repair, and is not refused', async () => {
-    const seen = restart(given({ more: { readFarmStatus: refusal('timeout') } }));
+it('a restart of a farm whose proxy does not answer is the repair, and is not refused', async () => {
+  const seen = restart(given({ more: { readFarmStatus: refusal('timeout') } }));
 
-    expect(namesOf(await seen)).toEqual(['restart_may_leave_down warning']);
-    expect(await only(seen)).toContain('does not answer the appliance; a restart is the repair');
+  expect(namesOf(await seen)).toEqual(['restart_may_leave_down warning']);
+  expect(await only(seen)).toContain('does not answer the appliance; a restart is the repair');
+});
+
+it('a restart of a farm whose proxy does not answer is checked by what was read last, since the list of farms waits for each proxy that hangs', async () => {
+  const known = { name: 'shop', profile: 'https', state: 'critical', isSilent: true, vip: farm.vip, vport: '443' };
+  const rival = { ...known, name: 'rival', state: 'up', isSilent: false };
+  const options = { body: { action: 'restart' }, knownFarms: [{ ...known, certificates: ['shop.pem'] }] };
+  const hung = given({ more: { readFarmStatus: refusal('timeout') } });
+
+  const alone = await inspect('actOnFarm', hung, options);
+  const meeting = await inspect('actOnFarm', hung, { ...options, knownFarms: [known, rival] });
+  const fileGone = await inspect('actOnFarm', { ...hung, listCertificates: { params: [] } }, options);
+
+  expect(namesOf(alone)).toEqual(['restart_may_leave_down warning']);
+  // A read of the farm itself might never end, and leave a process on the appliance.
+  expect(alone.asked).toEqual(['readFarmsSummary', 'listInterfaces', 'listCertificates']);
+  expect(namesOf(meeting)).toEqual(['restart_may_leave_down blocking']);
+  expect(namesOf(fileGone)).toEqual(['restart_may_leave_down blocking']);
+});
+
+it('a restart of a farm whose proxy does not answer is the repair also where its address was never read, and no list is asked that would not end', async () => {
+  const knownFarms = [{ name: 'shop', profile: 'http', state: 'unknown', isSilent: true }];
+  const hung = given({ more: { readFarmStatus: refusal('timeout'), listFarms: refusal('timeout') } });
+
+  const seen = await inspect('actOnFarm', hung, { body: { action: 'restart' }, knownFarms });
+  const unknown = await inspect('actOnFarm', hung, { body: { action: 'restart' } });
+
+  expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
+  expect(seen.asked).toEqual(['readFarmsSummary']);
+  expect(seen.findings[0]?.message).toContain('Its address and port were not checked');
+  expect(namesOf(unknown)).toEqual(['restart_may_leave_down warning']);
+});
+
+it('a restart of a farm whose proxy does not answer of another farm does not stop the restart of a farm that answers', async () => {
+  const knownFarms = [{ name: 'shop', profile: 'http', state: 'up', vip: farm.vip, vport: '80' }];
+  const late = given({ more: { listFarms: refusal('timeout') } });
+
+  const seen = await inspect('actOnFarm', late, { body: { action: 'restart' }, knownFarms });
+
+  expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
+});
+
+it('a restart of a farm whose proxy does not answer is found out in 5 seconds, a quarter of the time for which the appliance waits', async () => {
+  const limits = new Map<string, number>();
+
+  await inspect('actOnFarm', given({}), {
+    body: { action: 'restart' },
+    onLimit: (key, limitMs) => limits.set(key, limitMs),
   });
 
-  it('is checked by what was read last, since the list of farms waits for each proxy that hangs', async () => {
-    const known = { name: 'shop', profile: 'https', state: 'critical', isSilent: true, vip: farm.vip, vport: '443' };
-    const rival = { ...known, name: 'rival', state: 'up', isSilent: false };
-    const options = { body: { action: 'restart' }, knownFarms: [{ ...known, certificates: ['shop.pem'] }] };
-    const hung = given({ more: { readFarmStatus: refusal('timeout') } });
-
-    const alone = await inspect('actOnFarm', hung, options);
-    const meeting = await inspect('actOnFarm', hung, { ...options, knownFarms: [known, rival] });
-    const fileGone = await inspect('actOnFarm', { ...hung, listCertificates: { params: [] } }, options);
-
-    expect(namesOf(alone)).toEqual(['restart_may_leave_down warning']);
-    // A read of the farm itself might never end, and leave a process on the appliance.
-    expect(alone.asked).toEqual(['readFarmsSummary', 'listInterfaces', 'listCertificates']);
-    expect(namesOf(meeting)).toEqual(['restart_may_leave_down blocking']);
-    expect(namesOf(fileGone)).toEqual(['restart_may_leave_down blocking']);
-  });
-
-  it('is the repair also where its address was never read, and no list is asked that would not end', async () => {
-    const knownFarms = [{ name: 'shop', profile: 'http', state: 'unknown', isSilent: true }];
-    const hung = given({ more: { readFarmStatus: refusal('timeout'), listFarms: refusal('timeout') } });
-
-    const seen = await inspect('actOnFarm', hung, { body: { action: 'restart' }, knownFarms });
-    const unknown = await inspect('actOnFarm', hung, { body: { action: 'restart' } });
-
-    expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
-    expect(seen.asked).toEqual(['readFarmsSummary']);
-    expect(seen.findings[0]?.message).toContain('Its address and port were not checked');
-    expect(namesOf(unknown)).toEqual(['restart_may_leave_down warning']);
-  });
-
-  it('of another farm does not stop the restart of a farm that answers', async () => {
-    const knownFarms = [{ name: 'shop', profile: 'http', state: 'up', vip: farm.vip, vport: '80' }];
-    const late = given({ more: { listFarms: refusal('timeout') } });
-
-    const seen = await inspect('actOnFarm', late, { body: { action: 'restart' }, knownFarms });
-
-    expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
-  });
-
-  it('is found out in 5 seconds, a quarter of the time for which the appliance waits', async () => {
-    const limits = new Map<string, number>();
-
-    await inspect('actOnFarm', given({}), {
-      body: { action: 'restart' },
-      onLimit: (key, limitMs) => limits.set(key, limitMs),
-    });
-
-    expect([...limits]).toEqual([['readFarmStatus', 5_000]]);
-  });
+  expect([...limits]).toEqual([['readFarmStatus', 5_000]]);
 });
 
 describe('a start', () => {
