@@ -1,4 +1,6 @@
 import { createApi } from '../../simulator/api.ts';
+import { hungProxyWaitMs, webServerLimitMs } from '../../simulator/hung-proxy.ts';
+import { actOnL4Daemon } from '../../simulator/l4-daemon.ts';
 import { dress } from '../../simulator/response.ts';
 import type { World } from '../../simulator/world.ts';
 import type { EndpointRow } from '../../src/appliance/api/row.ts';
@@ -27,6 +29,8 @@ export interface MadeCall extends CallCost {
 
 const apiKey = 'key-of-root';
 const usual = 0.052;
+/** The seconds of the one call that a check of the vendor's plug-in makes: the state of a farm. */
+export const secondsOfPluginCall = usual;
 
 /** Seconds of calls on a real appliance, as recorded (test/recorded), and how they grow by farm. */
 const recorded: Readonly<Record<string, number | ((farms: number) => number)>> = {
@@ -48,11 +52,27 @@ function costOf(route: string, farms: number): CallCost {
   return { seconds, workSeconds: seconds };
 }
 
+/** Returns how long a call waits for a proxy, or for the daemon of L4 farms; does what it does to that. */
+function waitMsOf(world: World, route: string, path: string): number {
+  return actOnL4Daemon(world, route, path) ? webServerLimitMs : hungProxyWaitMs(world, route, path);
+}
+
+/** The time limit of a call for which nobody names one: the default of `polling.timeout`. */
+const timeoutMs = 20_000;
+
+/** What else a simulated appliance does to a call. */
+export interface Trouble {
+  /** True while it answers nothing. */
+  readonly isSilent?: boolean;
+  /** The status with which it refuses everything. */
+  readonly refusesWith?: number | undefined;
+}
+
 /**
  * Connects to a simulated appliance without a network: its calls take as long as recorded, by the
- * clock of this process. Keeps each of them.
+ * clock of this process, and longer while proxies hang. Keeps each of them.
  */
-export function connectTo(world: World) {
+export function connectTo(world: World, trouble: () => Trouble = () => ({})) {
   const api = createApi(world);
   const calls: MadeCall[] = [];
   const root = world.users.get('root');
@@ -67,27 +87,30 @@ export function connectTo(world: World) {
   }
 
   const connect = (onCall: (report: CallReport) => void): ApplianceClient => ({
-    async read(key, params, signal) {
+    async read(key, params, signal, { limitMs } = {}) {
       const row: EndpointRow = endpoints[key];
       const { template: endpoint } = parseRoute(row.route);
       const path = fillTemplate(endpoint, params) ?? '';
-      const cost = costOf(row.route, world.farms.size);
-      await sleep(cost.seconds * 1_000, signal);
-      calls.push({ ...cost, route: row.route, path, atMs: performance.now() });
-      const answered = answer(path);
+      const { workSeconds, ...cost } = costOf(row.route, world.farms.size);
+      const { isSilent = false, refusesWith } = trouble();
+      const waitMs = Math.min(waitMsOf(world, row.route, path), webServerLimitMs);
+      const neededMs = isSilent ? Number.POSITIVE_INFINITY : Math.max(cost.seconds * 1_000, waitMs);
+      const allowedMs = limitMs ?? Math.max(timeoutMs, row.patienceMs ?? 0);
+      const seconds = Math.min(neededMs, allowedMs) / 1_000;
+      await sleep(seconds * 1_000, signal);
+      calls.push({ seconds, workSeconds, route: row.route, path, atMs: performance.now() });
+      const report = { method: 'GET', endpoint, seconds, asksProxies: row.patienceMs !== undefined };
+      if (neededMs > allowedMs) {
+        onCall({ ...report, code: 'timeout', reason: 'timeout', authenticated: false, clockOffsetSeconds: undefined });
+        throw new ApplianceError('timeout', { endpoint, message: '' });
+      }
+      const status = waitMs === webServerLimitMs ? 504 : refusesWith;
+      const answered = status === undefined ? answer(path) : { status, mediaType: 'text/html', text: '' };
       const expected = { schema: row.reply ?? {}, maxValues: maxValuesOf(row.maxValues, 8 * 1_048_576) };
       const checked = checkAnswer(answered, { ...expected, onUnreadable: () => undefined });
       const reason = 'reason' in checked ? checked.reason : undefined;
-      const asksProxies = row.patienceMs !== undefined;
-      const report = {
-        method: 'GET',
-        endpoint,
-        code: String(answered.status),
-        reason,
-        seconds: cost.seconds,
-        asksProxies,
-      };
-      onCall({ ...report, authenticated: checked.provesKey, clockOffsetSeconds: 0 });
+      const code = String(answered.status);
+      onCall({ ...report, code, reason, authenticated: checked.provesKey, clockOffsetSeconds: 0 });
       if ('value' in checked) return checked.value as never;
       const routeMissing = answered.status === 404;
       throw new ApplianceError(checked.reason, { endpoint, status: answered.status, routeMissing, message: '' });

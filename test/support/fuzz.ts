@@ -8,6 +8,7 @@ const cases = {
   wholePaths: 50,
   histories: 10,
   words: 10_000,
+  hours: 20,
 } as const;
 
 /**
