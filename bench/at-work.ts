@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Exporter } from './exporter.ts';
 import { percentile, usageOf } from './measure.ts';
+import { loopResolutionMs, startIdleLoop } from './references.ts';
 import { createScraper, type Encoding } from './scraper.ts';
 
 /** The load of an exporter that polls a fleet, by its own metrics and by the kernel. */
@@ -9,9 +10,16 @@ export interface AtWork {
   /** CPU seconds per second. */
   readonly cpuRatio: number;
   /** The worst of all stretches between two scrapes. */
-  readonly loopDelayMs: { readonly p99: number; readonly max: number };
+  readonly loopDelayMs: LoopDelay;
+  /** The same of a process that does nothing meanwhile: what the machine costs. */
+  readonly idleLoopDelayMs: LoopDelay;
   /** Since its start. */
   readonly maxResidentMb: number;
+}
+
+export interface LoopDelay {
+  readonly p99: number;
+  readonly max: number;
 }
 
 export interface AtWorkParts {
@@ -24,24 +32,24 @@ export interface AtWorkParts {
   readonly everyMs: number;
 }
 
-/** The timer with which Node.js measures the delay of the event loop is late by the delay. */
-const loopResolutionMs = 10;
-
 /** Scrapes now and then, as Prometheus does. */
 export async function watchAtWork({ exporter, appliance, encodings, scrapes, everyMs }: AtWorkParts): Promise<AtWork> {
   const scraper = createScraper(exporter.url);
+  const idle = await startIdleLoop();
   const tookMs = encodings.map((encoding) => ({ encoding, values: [] as number[] }));
   const startedAtMs = performance.now();
   // prom-client starts to measure the delay again at each scrape.
   const before = await readProcess(exporter, appliance);
-  const seen: ProcessMetrics[] = [];
+  await idle.delay();
+  const seen: (ProcessMetrics & { readonly idle: LoopDelay })[] = [];
   for (let round = 0; round < scrapes; round += 1)
     for (const { encoding, values } of tookMs) {
       await pause(everyMs);
       values.push(await scraper.time(encoding));
-      seen.push(await readProcess(exporter, appliance));
+      seen.push({ ...(await readProcess(exporter, appliance)), idle: await idle.delay() });
     }
   scraper.close();
+  await idle.stop();
   const seconds = (performance.now() - startedAtMs) / 1_000;
   return {
     scrapeMs: Object.fromEntries(tookMs.map(({ encoding, values }) => [encoding, percentile(values, 0.5)])),
@@ -49,6 +57,10 @@ export async function watchAtWork({ exporter, appliance, encodings, scrapes, eve
     loopDelayMs: {
       p99: Math.max(...seen.map(({ loopP99Ms }) => loopP99Ms)),
       max: Math.max(...seen.map(({ loopMaxMs }) => loopMaxMs)),
+    },
+    idleLoopDelayMs: {
+      p99: Math.max(...seen.map(({ idle: { p99 } }) => p99)),
+      max: Math.max(...seen.map(({ idle: { max } }) => max)),
     },
     maxResidentMb: usageOf(exporter.pid).maxResidentBytes / 1e6,
   };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { until } from '../test/support/until.ts';
-import { plainEnvironment } from './installed.ts';
+import { plainEnvironment, type Program } from './installed.ts';
 
 /** The exporter in a process of its own. */
 export interface ExporterProcess {
@@ -21,9 +21,6 @@ export interface ExporterProcess {
 
 /** An entry of its log; undefined for other lines, such as warnings of Node.js. */
 export type LogEntry = Readonly<Record<string, unknown>> | undefined;
-
-/** A command and its first arguments; no flag of Node.js among them. */
-export type Program = readonly [command: string, ...string[]];
 
 /** From a clone, `npm start` does the same. */
 export const clone: Program = [process.execPath, fileURLToPath(new URL('../src/main.ts', import.meta.url))];

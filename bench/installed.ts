@@ -1,14 +1,29 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkOutOlder } from './older.ts';
+
+/** A command and its first arguments. */
+export type Program = readonly [command: string, ...string[]];
 
 /** The exporter as `npm install` leaves it in an empty folder. */
 export interface InstalledPackage {
   /** The program that `npx zlb-exporter` starts. */
   readonly command: string;
+  readonly folder: string;
   remove(): void;
+}
+
+/** The exporter and the older commit, installed. */
+export interface Builds {
+  /** As `npx zlb-exporter` starts it. */
+  readonly plain: Program;
+  /** With the flags of Node.js that the unit has, as packages and the image start it. */
+  readonly ours: Program;
+  /** The older commit, as its unit starts it. */
+  readonly older: Program;
 }
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
@@ -22,8 +37,44 @@ export function installPackage(): InstalledPackage {
   runNpm(folder, ['install', '--offline', '--loglevel=error', `./${packed}`]);
   return {
     command: join(folder, 'node_modules', '.bin', 'zlb-exporter'),
+    folder: join(folder, 'node_modules', 'zlb-exporter'),
     remove: () => rmSync(folder, { recursive: true }),
   };
+}
+
+/** Installs the package, and beside it the older commit. */
+export function installBuilds(): Builds & Pick<InstalledPackage, 'remove'> {
+  const { command, folder, remove } = installPackage();
+  const older = join(folder, 'older');
+  installOlder(folder, older);
+  return { plain: [command], ours: programIn(folder), older: programIn(older), remove };
+}
+
+/** Builds the older commit, and puts it with our packages, which are the same, into a folder. */
+function installOlder(installed: string, folder: string): void {
+  const sources = checkOutOlder();
+  try {
+    const [theirs, ours] = [sources, installed].map((each) => dependenciesIn(each));
+    if (theirs !== ours) throw new Error('the older commit depends on other packages than this one');
+    runNpm(sources, ['run', 'build']);
+    cpSync(join(installed, 'node_modules'), join(folder, 'node_modules'), { recursive: true });
+    for (const path of ['dist', 'deploy', 'docs', 'package.json'])
+      cpSync(join(sources, path), join(folder, path), { recursive: true });
+  } finally {
+    rmSync(sources, { recursive: true });
+  }
+}
+
+function dependenciesIn(folder: string): string {
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies: object };
+  return JSON.stringify(dependencies);
+}
+
+/** Returns how the unit in a folder starts the program in it. */
+function programIn(folder: string): Program {
+  const unit = readFileSync(join(folder, 'deploy', 'systemd', 'zlb-exporter.service'), 'utf8');
+  const flags = /^ExecStart=.*?(--max-\S+)/m.exec(unit)?.slice(1) ?? [];
+  return [process.execPath, ...flags, join(folder, 'dist', 'src', 'main.js')];
 }
 
 /**

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { collectorDefaults } from '../src/collectors/registry.ts';
-import { type Program, startExporter } from './exporter.ts';
+import { startExporter } from './exporter.ts';
 import { type Fleet, startFleet } from './fleet.ts';
+import type { Builds } from './installed.ts';
 import { medians } from './measure.ts';
+import { readingResults } from './reading.ts';
 import { type Reference, seriesOf, startPromClient, startStaticServer } from './references.ts';
 import { compare, type Result } from './results.ts';
 import { createScraper, type Encoding, type Scraper } from './scraper.ts';
@@ -39,13 +41,13 @@ const allChanged: Case = {
   atMost: 8,
 };
 
-/** Measures scrapes of a page of 100,000 series; resolves with that page too. */
-export async function pageResults(program: Program): Promise<{ readonly results: Result[]; readonly page: string }> {
+/** Measures scrapes of a page of 100,000 series, and the rendering of readings beside that of all of it. */
+export async function pageResults({ ours }: Builds): Promise<Result[]> {
   const fleet = await startFleet(size, 'none');
   const results: Result[] = [];
   let page = '';
   for (const each of [unchanged, oneChanged, allChanged]) {
-    const exporter = await startExporter(program, configuration(fleet, each));
+    const exporter = await startExporter(ours, configuration(fleet, each));
     const scraper = createScraper(exporter.url);
     page = await changedPage(scraper, each);
     const fixed = {
@@ -69,7 +71,7 @@ export async function pageResults(program: Program): Promise<{ readonly results:
     await exporter.stop();
   }
   await fleet.stop();
-  return { results, page };
+  return [...results, await readingResults(page)];
 }
 
 /** The appliances that change are read again and again, the others once at the start. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Gauge, Registry } from 'prom-client';
@@ -65,8 +66,30 @@ async function startReference(order: Order): Promise<Reference> {
   };
 }
 
+/** The timer with which Node.js measures the delay of the event loop is late by the delay. */
+export const loopResolutionMs = 10;
+
+/** Starts a process that does nothing, and measures the delay of its event loop since it was last asked. */
+export async function startIdleLoop() {
+  const worker = startWorker<{ delay: ReturnType<typeof createDelay> }>(new URL(import.meta.url));
+  await worker.ask('delay', undefined);
+  return { delay: () => worker.ask('delay', undefined), stop: () => worker.stop() };
+}
+
+/** Returns a function that returns the delays since its last call, in milliseconds. */
+function createDelay() {
+  const loop = monitorEventLoopDelay({ resolution: loopResolutionMs });
+  loop.enable();
+  const overResolution = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - loopResolutionMs);
+  return () => {
+    const found = { p99: overResolution(loop.percentile(99)), max: overResolution(loop.max) };
+    loop.reset();
+    return found;
+  };
+}
+
 // The same file is the child process.
-if (import.meta.main) answerCalls({ serve });
+if (import.meta.main) answerCalls({ serve, delay: createDelay() });
 
 /** Resolves to the URL of the server. */
 async function serve(order: Order): Promise<string> {

@@ -4,8 +4,9 @@ import { readBuildInfo } from '../src/app/build-info.ts';
 /** One line of results. */
 export interface Result {
   readonly name: string;
-  readonly value: number;
-  readonly unit: 'ms' | 's' | 'MB' | 'CPU s/s' | 'exponent';
+  /** Absent where it could not be measured. */
+  readonly value?: number;
+  readonly unit: 'ms' | 's' | 'MB' | 'CPU s/s' | 'exponent' | 'calls';
   /** The same of the reference, in the same run. */
   readonly reference?: number;
   /** Value divided by reference. */
@@ -38,9 +39,14 @@ export function absolute({
   unit,
   value,
   atMost,
-}: Pick<Result, 'name' | 'unit' | 'value'> & { readonly atMost?: number }): Result {
+}: Pick<Result, 'name' | 'unit'> & { readonly value: number; readonly atMost?: number }): Result {
   const goal = atMost === undefined ? {} : { goal: `at most ${atMost} ${unit}`, held: value <= atMost };
   return { name, value: rounded(value), unit, ...goal };
+}
+
+/** Makes the result of measurements that failed, which is a goal that is missed. */
+export function failed(name: string, because: string): Result {
+  return { name: `${name}: ${because}`, unit: 's', goal: 'measured', held: false };
 }
 
 export function table(results: readonly Result[]): string {
@@ -48,7 +54,7 @@ export function table(results: readonly Result[]): string {
     ['', 'ours', 'reference', 'ratio', 'goal', ''],
     ...results.map(({ name, value, unit, reference, ratio, goal = '', held }) => [
       name,
-      `${value} ${unit}`,
+      Number.isFinite(value) ? `${value} ${unit}` : '–',
       reference === undefined ? '' : `${reference} ${unit}`,
       String(ratio ?? ''),
       goal,

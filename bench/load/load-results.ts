@@ -1,16 +1,15 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { checkOutOlder } from '../older.ts';
 import { compare, type Result } from '../results.ts';
+import { secondsOfPluginCall } from './appliance.ts';
 import type { LoadInput, MeasuredLoad } from './measure-load.ts';
 
-/** The last commit before the budget of routine readings. */
-const before = '584d9b54';
-/** Its `checkAnswer` takes a decoder. */
-const checkAnswerBefore = `
+/** The `checkAnswer` of the older commit takes a decoder. */
+const olderCheckAnswer = `
 import { checkAnswer as check } from '../../src/appliance/answer.ts';
 import { createDecoder } from '../../src/appliance/decode.ts';
 
@@ -25,6 +24,14 @@ const sizes = [
   { farms: 60, atMost: 0.4, deaths: 40 },
   { farms: 300, atMost: 0.6, deaths: 20 },
 ] as const;
+const faults = [
+  { what: '60 farms, a hung proxy', farms: 60, fault: { hungProxies: 1 } },
+  { what: '300 farms, three hung proxies', farms: 300, fault: { hungProxies: 3 } },
+  { what: '60 farms, the daemon of the L4 farms dead', farms: 60, fault: { isDaemonDead: true } },
+  { what: '60 farms, those of the deaths wait for a restart', farms: 60, fault: { needRestart: true } },
+] as const;
+/** No later than the older commit: a look at the page is half a second after the one before. */
+const noLater = 1.02;
 const run = promisify(execFile);
 
 /**
@@ -32,29 +39,66 @@ const run = promisify(execFile);
  * with the costs of calls that were recorded.
  */
 export async function loadResults(): Promise<Result[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-before-'));
+  const folder = checkOutOlder('src', 'simulator', 'test/support', 'package.json');
   try {
-    checkOut(folder);
+    cpSync(join(repository, 'bench/load'), join(folder, 'bench/load'), { recursive: true });
+    writeFileSync(join(folder, 'bench/load/check-answer.ts'), olderCheckAnswer);
+    const both = (input: Omit<LoadInput, 'byWord'>) =>
+      Promise.all([measureIn(folder, { ...input, byWord: false }), measureIn(repository, { ...input, byWord: true })]);
     const results: Result[] = [];
     for (const { farms, atMost, deaths } of sizes)
       for (const troubled of [0.05, 0]) {
-        const input = { farms, troubled, deaths: troubled > 0 ? deaths : 0 };
-        const [old, ours] = await Promise.all([
-          measureIn(folder, { ...input, byWord: false }),
-          measureIn(repository, { ...input, byWord: true }),
-        ]);
-        results.push(...compared(`${farms} farms, ${troubled * 100} % in trouble`, { old, ours, atMost }));
+        const [old, ours] = await both({ farms, troubled, deaths: troubled > 0 ? deaths : 0, fault: {} });
+        const what = `${farms} farms, ${troubled > 0 ? `${troubled * 100} % in trouble` : 'all well'}`;
+        results.push(...compared(what, { old, ours, atMost }), ...besidePlugin(what, farms, ours));
       }
+    for (const { what, farms, fault } of faults) {
+      const [old, ours] = await both({ farms, troubled: 0.05, deaths: 12, fault });
+      results.push(...withFault(what, { old, ours }));
+    }
     return results;
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function compared(
-  what: string,
-  { old, ours, atMost }: { readonly old: MeasuredLoad; readonly ours: MeasuredLoad; readonly atMost: number },
-): readonly Result[] {
+/**
+ * Beside what people would use instead: the vendor's plug-in, which makes a call for each farm and
+ * check. Each of two monitoring servers checks; a scrape by two Prometheis makes no call.
+ */
+function besidePlugin(what: string, farms: number, { callsPerMinute, secondsPerMinute }: MeasuredLoad): Result[] {
+  return [1, 2].flatMap((servers) => {
+    const name = `${what}, ${servers} monitoring ${servers === 1 ? 'server' : 'servers'}`;
+    const about = "the vendor's plug-in, each farm each minute";
+    const calls = servers * farms;
+    return [
+      compare({ name: `${name}: calls a minute (${about})`, unit: 'calls', ours: callsPerMinute, reference: calls }),
+      compare({
+        name: `${name}: the appliance, per minute (${about})`,
+        unit: 's',
+        ours: secondsPerMinute,
+        reference: calls * secondsOfPluginCall,
+      }),
+    ];
+  });
+}
+
+interface Loads {
+  readonly old: MeasuredLoad;
+  readonly ours: MeasuredLoad;
+}
+
+function withFault(what: string, { old, ours }: Loads): readonly Result[] {
+  const row = (name: string, of: (load: MeasuredLoad) => number, goal = {}): Result =>
+    compare({ name: `${what}: ${name}`, unit: 's', ours: of(ours), reference: of(old), ...goal });
+  return [
+    row('death of a backend to its sample, median', ({ deathToSample }) => deathToSample.median, { atMost: noLater }),
+    row('death of a backend to its sample, longest', ({ deathToSample }) => deathToSample.longest, { atMost: noLater }),
+    row('the appliance, per minute', ({ workSecondsPerMinute }) => workSecondsPerMinute),
+  ];
+}
+
+function compared(what: string, { old, ours, atMost }: Loads & { readonly atMost: number }): readonly Result[] {
   const row = (name: string, of: (load: MeasuredLoad) => number, goal = {}): Result =>
     compare({ name: `${what}: ${name}`, unit: 's', ours: of(ours), reference: of(old), ...goal });
   const deaths = [
@@ -69,19 +113,6 @@ function compared(
     row('age of the states of backends, longest', ({ ageOfStates }) => ageOfStates.longest),
     ...(Number.isFinite(ours.deathToSample.p95) ? deaths : []),
   ];
-}
-
-/** Writes what the older commit needs to be measured, and this measure, into a folder. */
-function checkOut(folder: string): void {
-  const archive = execFileSync('git', ['archive', before, 'src', 'simulator', 'test/support', 'package.json'], {
-    cwd: repository,
-    maxBuffer: 1e9,
-  });
-  execFileSync('tar', ['-x', '-C', folder], { input: archive });
-  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
-  mkdirSync(join(folder, 'bench'));
-  cpSync(join(repository, 'bench/load'), join(folder, 'bench/load'), { recursive: true });
-  writeFileSync(join(folder, 'bench/load/check-answer.ts'), checkAnswerBefore);
 }
 
 async function measureIn(cwd: string, input: LoadInput): Promise<MeasuredLoad> {

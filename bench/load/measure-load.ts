@@ -1,7 +1,8 @@
 import { createWorld } from '../../simulator/world-creation.ts';
-import { farmguardian, httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
+import { killL4Daemon } from '../../simulator/l4-daemon.ts';
+import { farmguardian, httpBackend, httpFarm, l4Backend, l4Farm, service } from '../../simulator/world-parts.ts';
 import type { World } from '../../simulator/world.ts';
-import { farmStatus, type HttpBackend } from '../../simulator/world-farms.ts';
+import { type BackendState, type Farm, farmStatus } from '../../simulator/world-farms.ts';
 import { createPoller, createStoreFor } from '../../test/support/poller.ts';
 import { textOf } from '../../test/support/store-text.ts';
 import { connectTo, type MadeCall } from './appliance.ts';
@@ -16,6 +17,16 @@ export interface LoadInput {
   readonly deaths: number;
   /** True for an exporter that takes the states of a farm that is up from its word. */
   readonly byWord: boolean;
+  readonly fault: Fault;
+}
+
+/** What is wrong with the appliance all the time, also while backends die. */
+export interface Fault {
+  readonly hungProxies?: number;
+  /** True if a third of the farms are L4 farms whose daemon is dead, and backends of these die. */
+  readonly isDaemonDead?: boolean;
+  /** True if each farm of which a backend dies waits for a restart. */
+  readonly needRestart?: boolean;
 }
 
 /** What polling one appliance by default costs it, and how old what it shows is. */
@@ -47,9 +58,9 @@ const backendsPerFarm = 3;
 const apart = { deathMs: 150_000, backAfterMs: 120_000, lookEveryMs: 500 } as const;
 
 /** Simulates an hour after an hour of polling by the default settings. */
-async function measureLoad({ farms, troubled, deaths, byWord }: LoadInput): Promise<MeasuredLoad> {
+async function measureLoad({ farms, troubled, deaths, byWord, fault }: LoadInput): Promise<MeasuredLoad> {
   const clock = simulateClock(Date.parse('2026-11-20T21:00:00.500Z'));
-  const world = worldOf(farms, Math.max(troubled > 0 ? 1 : 0, Math.round(farms * troubled)));
+  const world = worldOf(farms, Math.max(troubled > 0 ? 1 : 0, Math.round(farms * troubled)), fault);
   const { connect, calls } = connectTo(world);
   const store = createStoreFor('lb');
   const polling = {
@@ -87,12 +98,13 @@ async function measureLoad({ farms, troubled, deaths, byWord }: LoadInput): Prom
 
   /** Returns the seconds after which each death was shown. */
   async function watchDeaths(count: number): Promise<readonly number[]> {
-    const healthy = [...world.farms.values()].filter((farm) => farm.profile === 'http').slice(-count);
+    const healthy = [...world.farms.values()].slice(-count);
+    if (fault.needRestart) for (const farm of healthy) farm.needsRestart = true;
     const seconds: number[] = [];
     for (let death = 0; death < count; death += 1) {
       const farm = healthy[death % healthy.length];
-      const backend = farm?.services[0]?.backends[0];
-      if (!farm || !backend) continue;
+      const backend = farm && backendOf(farm);
+      if (!backend) continue;
       await clock.advance(apart.deathMs);
       const momentMs = (death / count) * minuteMs;
       await clock.advance((momentMs - (performance.now() % minuteMs) + minuteMs) % minuteMs);
@@ -116,25 +128,32 @@ async function measureLoad({ farms, troubled, deaths, byWord }: LoadInput): Prom
 }
 
 /** An appliance with HTTP farms, of which the first ones have a backend that is down. */
-function worldOf(farms: number, troubled: number): World {
-  const backend = (farm: number, index: number): HttpBackend =>
-    httpBackend(index, `10.${farm % 200}.${Math.floor(farm / 200)}.${index + 1}`, 8080, {
-      status: farm < troubled && index === 0 ? 'down' : 'up',
-      established: 5,
-    });
-  const farmOf = (number: number) =>
-    httpFarm({
-      name: `farm-${number}`,
-      vip: '192.0.2.80',
-      vport: String(10_000 + number),
-      services: [
-        service('main', { backends: Array.from({ length: backendsPerFarm }, (_, index) => backend(number, index)) }),
-      ],
-    });
-  return createWorld({
+function worldOf(farms: number, troubled: number, { hungProxies = 0, isDaemonDead = false }: Fault): World {
+  const addressOf = (farm: number, index: number) => `10.${farm % 200}.${Math.floor(farm / 200)}.${index + 1}`;
+  const all = Array.from({ length: backendsPerFarm }, (_, index) => index);
+  const farmOf = (number: number): Farm => {
+    const place = { name: `farm-${number}`, vip: '192.0.2.80', vport: String(10_000 + number) };
+    if (isDaemonDead && number >= (2 * farms) / 3) {
+      const backends = all.map((index) => l4Backend(index, addressOf(number, index), 8080));
+      return l4Farm({ ...place, farmguardian: 'check_tcp', backends });
+    }
+    const stateOf = (index: number) => (number < troubled && index === 0 ? 'down' : 'up');
+    const backends = all.map((index) =>
+      httpBackend(index, addressOf(number, index), 8080, { status: stateOf(index), established: 5 }),
+    );
+    const isHung = number >= troubled && number < troubled + hungProxies;
+    return httpFarm({ ...place, services: [service('main', { backends })], ...(isHung && { runState: 'hung' }) });
+  };
+  const world = createWorld({
     farms: new Map(Array.from({ length: farms }, (_, number) => [`farm-${number}`, farmOf(number)])),
     farmguardians: new Map([['check_tcp', farmguardian('check_tcp')]]),
   });
+  if (isDaemonDead) killL4Daemon(world, { pidFileStays: true });
+  return world;
+}
+
+function backendOf(farm: Farm): { status: BackendState } | undefined {
+  return 'services' in farm ? farm.services[0]?.backends[0] : farm.backends[0];
 }
 
 /** Seconds since the appliance said something of the backends of a farm. */
