@@ -12,17 +12,13 @@ import { type Command, UsageError } from './command.ts';
 const defaultPort = 444;
 
 /** Prints the SHA-256 fingerprint of a server's certificate, to be pinned after a comparison. */
-export const fingerprint: Command = async ({ arguments: words, stopped, say, warn }) => {
+export const fingerprint: Command = async ({ arguments: words, stopped, now, say, warn }) => {
   const { host, port } = parseTarget('fingerprint', words);
   try {
-    const { fingerprintSha256, subject, endsAtMs } = await readShownCertificate({
-      host,
-      port,
-      names: new Names(),
-      signal: stopped,
-    });
+    const shown = await readShownCertificate({ host, port, names: new Names(), signal: stopped });
+    const { fingerprintSha256 } = shown;
     say(fingerprintSha256);
-    warn(`${host}:${port} shows a certificate for ${subject}, valid to ${dayOf(endsAtMs)}.`);
+    warn(`${shownText({ host, port }, shown, now())}.`);
     warn('As openssl prints the fingerprint:');
     warn(`  sha256 Fingerprint=${inPairs(fingerprintSha256)}`);
     warn('Compare it with what this prints on the appliance itself:');
@@ -34,6 +30,15 @@ export const fingerprint: Command = async ({ arguments: words, stopped, say, war
     return 1;
   }
 };
+
+/** Returns what a server shows, without a full stop. */
+export function shownText(
+  { host, port }: TlsTarget,
+  { subject, endsAtMs }: Pick<ShownCertificate, 'subject' | 'endsAtMs'>,
+  nowMs: number,
+): string {
+  return `${host}:${port} shows a certificate for ${subject}, valid to ${dayOf(endsAtMs)}${endsAtMs <= nowMs ? ': it has EXPIRED' : ''}`;
+}
 
 /** Returns why a server showed no certificate and what to do, without a full stop. */
 export function noCertificateText({ host, port }: TlsTarget, error: unknown): string {

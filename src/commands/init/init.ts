@@ -7,7 +7,6 @@ import { isThere } from '../../lib/disk.ts';
 import { Names } from '../../lib/names.ts';
 import { Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
-import { dayOf } from '../../lib/time.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
 import {
   inPairs,
@@ -15,6 +14,7 @@ import {
   ownFingerprintCommand,
   parseTarget,
   readShownCertificate,
+  shownText,
   type TlsTarget,
 } from '../fingerprint.ts';
 import { folderOfKeys, isReadBySystemd, refuseUnwritable, replaceFile, writeNewFile } from './files.ts';
@@ -126,12 +126,12 @@ async function pinnedTls(target: TlsTarget, names: Names, context: CommandContex
 async function showCertificate(
   { host, port }: TlsTarget,
   names: Names,
-  { stopped, say, flags }: CommandContext,
+  { stopped, now, say, flags }: CommandContext,
 ): Promise<string> {
   const shown = await readShownCertificate({ host, port, names, signal: stopped }).catch((error: unknown) => {
     throw new InitError(noCertificateText({ host, port }, error));
   });
-  say(`${host}:${port} shows a certificate for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)}. Its SHA-256:`);
+  say(`${shownText({ host, port }, shown, now())}. Its SHA-256:`);
   say(`  ${shown.fingerprintSha256}`);
   say(`  ${inPairs(shown.fingerprintSha256)}`);
   if (flags.fingerprint !== undefined) return shown.fingerprintSha256;

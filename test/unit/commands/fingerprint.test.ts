@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { fingerprint } from '../../../src/commands/fingerprint.ts';
+import { makeMaterial, startTlsServer } from '../../support/tls-server.ts';
+import { givenContext } from './given-command.ts';
+
+it.each([
+  [true, /, valid to [\d-]+: it has EXPIRED\.$/],
+  [false, /, valid to [\d-]+\.$/],
+])('a certificate that has expired (%s) is said to have', async (expired, words) => {
+  const { url } = await startTlsServer(() => undefined, { material: makeMaterial({ expired }) });
+  const { context, warned } = givenContext({ arguments: [url.host] });
+
+  await fingerprint(context);
+
+  expect(warned[0]).toMatch(words);
+});
