@@ -175,9 +175,9 @@ export class RequestCounts {
 
   answered(answer: LoggedAnswer, times = 1): void {
     const { farm, service, backend, code, bytes, seconds } = answer;
-    const labels = { appliance: this.#appliance, farm: this.#nameOf(farm) };
-    const known = { ...labels, service: this.#nameOf(farm, service) };
-    const ofBackend = { ...known, backend: this.#nameOf(farm, service, backend) };
+    const labels = { appliance: this.#appliance, farm: this.#labelOf(farm) };
+    const known = { ...labels, service: this.#labelOf(farm, service) };
+    const ofBackend = { ...known, backend: this.#labelOf(farm, service, backend) };
     this.#begin(farm);
     this.#requests.inc({ ...ofBackend, code: codeLabel(code) }, times);
     if (bytes !== undefined) this.#bytes.inc(labels, bytes * times);
@@ -189,13 +189,13 @@ export class RequestCounts {
     if (!this.#names.has(farm)) return;
     this.#judge(answer, times);
     const recent = this.#recent.get(farm) ?? new RecentRequests();
-    this.#recent.set(labels.farm, recent);
+    this.#recent.set(this.#nameOf(farm), recent);
     const bound = this.#bounds.find((each) => seconds !== undefined && seconds <= each);
     recent.add({ times, isFailed: isFailed(answer), withinSeconds: bound }, steadyNow());
   }
 
   denied(farm: string, times = 1): void {
-    this.#denials.inc({ appliance: this.#appliance, farm: this.#nameOf(farm) }, times);
+    this.#denials.inc({ appliance: this.#appliance, farm: this.#labelOf(farm) }, times);
   }
 
   /** Returns the last minute of a farm; undefined if no line about it came. */
@@ -229,6 +229,11 @@ export class RequestCounts {
     return names.at(-1) === '' ? '' : (this.#names.get(keyOf(...names)) ?? unknown);
   }
 
+  /** Returns the label value of the last of these names. */
+  #labelOf(...names: readonly string[]): string {
+    return labelValue(this.#nameOf(...names), families.requests.labels);
+  }
+
   /** Begins the failures of a farm that logs: of one that does not, 0 would be an untruth. */
   #begin(farm: string): void {
     // A name that is not known is not searched for: anybody can send one in each line.
@@ -240,10 +245,10 @@ export class RequestCounts {
   }
 
   #beginFailures({ name: farm, backends = [] }: LoggedFarm): void {
-    const labels = { appliance: this.#appliance, farm };
+    const labels = { appliance: this.#appliance, farm: this.#labelOf(farm) };
     const begin = (service: string, backend: string, code: string) =>
       this.#requests.inc(
-        { ...labels, service: this.#nameOf(farm, service), backend: this.#nameOf(farm, service, backend), code },
+        { ...labels, service: this.#labelOf(farm, service), backend: this.#labelOf(farm, service, backend), code },
         0,
       );
     // The proxy itself says when no service or no backend is there.
@@ -260,7 +265,7 @@ export class RequestCounts {
     const { farm, seconds } = answer;
     const { availabilityRatio, latency } = this.#objectives.get(farm) ?? {};
     const count = (objective: string, isMissed: boolean) => {
-      const labels = { appliance: this.#appliance, farm, objective };
+      const labels = { appliance: this.#appliance, farm: labelValue(farm, ofObjective), objective };
       this.#expected.inc(labels, times);
       if (isMissed) this.#missed.inc(labels, times);
     };

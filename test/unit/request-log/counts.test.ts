@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { renderRegistry } from '../../../src/metrics/render.ts';
+import { labelValue, renderRegistry } from '../../../src/metrics/render.ts';
 import { lineResults, type Objective, RequestCounts } from '../../../src/request-log/counts.ts';
 import type { LoggedAnswer } from '../../../src/request-log/logged-line.ts';
 import { keptBytes } from '../../support/kept-memory.ts';
@@ -30,6 +30,19 @@ function given({ objectives = [] }: { readonly objectives?: readonly Objective[]
 it('lines of each kind begin at 0', async () => {
   const page = await given().page();
   for (const result of lineResults) expect(valueOf(page, 'zlb_request_log_lines_total', { result })).toBe(0);
+});
+
+it('a name is written as in all other families, whatever an appliance puts into it', async () => {
+  const counts = new RequestCounts('lb', [100], []);
+  const names = ['a\0b', '\ud800', '\ud801', 'x'.repeat(500), 'a,backend:b', 'turned\u202e'];
+  counts.learn([{ name: 'shop', backends: names.map((backend) => ({ service: 'front', backend })) }]);
+  counts.answered({ ...answer, backend: '' });
+
+  const page = await renderRegistry(counts.reading().registry);
+
+  const written = [...page.matchAll(/backend="([^"]+)",code="502"/g)].map(([, backend]) => backend);
+  expect(written).toEqual(names.map((name) => labelValue(name, ['backend'])));
+  expect(new Set(written).size).toBe(names.length);
 });
 
 describe('requests', () => {
