@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { certificatesIn, namesOf } from '../../lib/pem.ts';
+import { plural } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import { lifeOf } from '../../lib/chain.ts';
 import { AdminError } from '../policy/admin-error.ts';
@@ -45,7 +46,7 @@ export const installActivation: Recipe = {
           ? []
           : [`Mind: it is not for ${hostname}, the host name of ${calls.appliance}.`]),
         ...(before !== undefined && endsEarlier((endsAtMs - now()) / dayMs, before)
-          ? [`Mind: it ends before the present one, which lasts ${before.days} days more.`]
+          ? [`Mind: it ends before the present one, which ${ending(before.days)}.`]
           : []),
         'The appliance refuses a file that is not for it, and then keeps the one it has.',
       ],
@@ -122,14 +123,24 @@ function verifyExpiry(context: RecipeContext, before: Present | undefined): Step
       const present = await readPresent(context);
       if (present === undefined) return 'This release does not tell how long it lasts.';
       const { days, type } = present;
-      const found = `It is ${type ?? 'of an unknown kind'} and ends in ${days ?? 'an unknown number of'} days.`;
+      const found = `It is ${type ?? 'of an unknown kind'} and ${ending(days)}.`;
       if (days !== null && days < 0 && type === 'temporal')
         throw unfit('The certificate on the appliance is over', found);
       if (days !== null && before !== undefined && endsEarlier(days, before))
-        throw unfit(`The certificate on the appliance ends before the one it replaced (${before.days} days)`, found);
+        throw unfit(
+          `The certificate on the appliance ends before the one it replaced, which ${ending(before.days)}`,
+          found,
+        );
       return found;
     },
   };
+}
+
+function ending(days: number | null): string {
+  if (days === null) return 'does not say when it ends';
+  const whole = Math.floor(Math.abs(days));
+  const span = whole === 0 ? 'less than a day' : plural(whole, 'day');
+  return days < 0 ? `ended ${span} ago` : `ends in ${span}`;
 }
 
 function unfit(title: string, detail: string): AdminError {
