@@ -112,6 +112,7 @@ function substitutions(ports: Ports, token: string, managementAddress: string): 
     { written: /\b192\.0\.2\.1\d:444\b/g, real: managementAddress, shown: '192.0.2.10:444' },
     { written: /\/etc\/zlb-exporter\/keys\/(?:\$appliance|lb-paris\b)/g, real: 'secrets/lb-paris' },
     // The gateway, and so the journal, is that of the running exporter.
+    { written: /\/var\/lib\/zlb-exporter\/journal\.db/g, real: 'data/journal.db' },
     { written: /(?<=\baudit \w+ --config\.file=)zlb\.yml/g, real: 'running.yml' },
     // A farm, as its users see it.
     { written: /\bvip=[\d.]+ vport=\d+/g, real: `vip=127.0.0.1 vport=${farm}` },
@@ -126,7 +127,7 @@ async function serve({ key, cert }: TlsMaterial, closing: Close[]): Promise<numb
   return (server.address() as AddressInfo).port;
 }
 
-/** The exporter that runs when somebody reads the documents; its log is `exporter.log`. */
+/** The exporter that runs when somebody reads the documents. */
 async function startExporter(folder: string, address: string, closing: Close[]): Promise<void> {
   const words = [
     process.execPath,
@@ -137,7 +138,7 @@ async function startExporter(folder: string, address: string, closing: Close[]):
   const exporter = await startProgram({
     name: 'the exporter',
     command: 'bash',
-    args: ['-c', 'cd "$1" && shift && exec "$@" 2> >(tee exporter.log >&2)', 'bash', folder, ...words],
+    args: ['-c', 'cd "$1" && shift && exec "$@"', 'bash', folder, ...words],
     remedy: 'is there a shell?',
   });
   closing.push(exporter.stop);

@@ -56,8 +56,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
       vpns.set('office', { name: 'office', profile: 'site_to_site', status: 'down' }),
   },
   ZlbAdminGateway: {
-    before: `echo '{"msg":"journal cannot be written","because":"ENOSPC"}' >>exporter.log
-zlb-exporter admin lb-madrid restart-farm farm=shop --ask --reason=TICKET-42`,
+    before: 'zlb-exporter admin lb-madrid restart-farm farm=shop --ask --reason=TICKET-42',
     after: "zlb-exporter admin unfreeze --reason='the end of the scene'",
   },
 };
