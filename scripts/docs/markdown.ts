@@ -24,17 +24,23 @@ const maxColumns = 100;
 
 /** Returns a list with lines of at most 100 columns, where words allow. */
 export function markdownList(items: readonly string[]): string {
-  return items.map(wrappedItem).join('\n');
+  return items
+    .map((item) => {
+      const [first = '', ...more] = wrapped(item, maxColumns - 2);
+      return [`- ${first}`, ...more.map((line) => `  ${line}`)].join('\n');
+    })
+    .join('\n');
 }
 
-function wrappedItem(text: string): string {
-  const [first = '', ...words] = `- ${text}`.split(' ');
-  const lines = words.reduce<readonly string[]>(
+/** Returns the lines of a text that are at most so many columns wide, where words allow. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const [first = '', ...words] = text.split(' ');
+  if (text === '') return [];
+  return words.reduce<readonly string[]>(
     (before, word) => {
       const line = `${before.at(-1)} ${word}`;
-      return line.length <= maxColumns ? [...before.slice(0, -1), line] : [...before, `  ${word}`];
+      return line.length <= columns ? [...before.slice(0, -1), line] : [...before, word];
     },
     [first],
   );
-  return lines.join('\n');
 }

@@ -6,12 +6,18 @@ import { readRuleFiles } from '../../scripts/rule-files.ts';
 import { loadSettings } from '../../src/app/load-settings.ts';
 import { parseFlags } from '../../src/commands/flags.ts';
 import { parseShard } from '../../src/config/shard.ts';
+import { readDocuments } from '../docs/documents.ts';
 import { givenFolder } from '../support/folder.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { chart, helm, manifestsOf, onlyOf, podOf, render, valuesOf } from './given-chart.ts';
 import { judge, run } from './tools.ts';
 
 const promtool = judge('promtool');
+const examples = readDocuments()
+  .filter(({ file }) => file === `${chart}/README.md`)
+  .flatMap(({ blocks }) => blocks)
+  .filter(({ language }) => language === 'yaml')
+  .map(({ line, text }) => [line, text] as const);
 
 describe.skipIf(!helm)('the Helm chart', () => {
   it('passes helm lint', () => {
@@ -27,6 +33,9 @@ describe.skipIf(!helm)('the Helm chart', () => {
     ['an audit file of its own', { gateway: { config: { journal_file: 'x' } } }, /journal_file/],
     ['a number as text', { shards: '3' }, /want integer/],
     ['values without an appliance', {}, /There is no appliance: name your load balancers in the value `appliances`/],
+    ['shards behind one address', { ...valuesOf.everything, service: { type: 'LoadBalancer' } }, /Shards need service/],
+    ['the log of requests of shards', { ...valuesOf.requests, shards: 2 }, /config\.requests needs `shards: 1`/],
+    ['a label that selects pods', { commonLabels: { 'app.kubernetes.io/name': 'x' } }, /commonLabels/],
     ['an Ingress without a host', { demonstration: true, ingress: { enabled: true } }, /ingress\.host is the name/],
   ])('refuses %s', (_, values, refusal) => {
     expect(render(values).refusal).toMatch(refusal);
@@ -37,8 +46,70 @@ describe.skipIf(!helm)('the Helm chart', () => {
     const policy = JSON.stringify(onlyOf(manifests, 'NetworkPolicy').spec);
 
     expect(policy).toContain('[{"port":444,"protocol":"TCP"},{"port":8443,"protocol":"TCP"}]');
+    expect(policy).toContain('"198.51.100.0/24"');
     expect(policy).toContain('{"app.kubernetes.io/name":"ingress-nginx"}');
     expect(JSON.stringify(onlyOf(manifests, 'PrometheusRule').spec)).toContain('https://lb.example.com/runbooks');
+  });
+
+  it('gives the log of requests its ports, a Service that keeps the senders, and a rule for them alone', () => {
+    const manifests = manifestsOf(valuesOf.requests);
+    const [, service] = manifests.filter(({ kind }) => kind === 'Service');
+    const policy = JSON.stringify(onlyOf(manifests, 'NetworkPolicy').spec);
+
+    expect(service).toMatchObject({
+      metadata: { name: 'zlb-exporter-requests' },
+      spec: {
+        type: 'LoadBalancer',
+        externalTrafficPolicy: 'Local',
+        ports: [
+          { port: 5514, targetPort: 'requests-tcp', protocol: 'TCP' },
+          { port: 5515, targetPort: 'requests-udp', protocol: 'UDP' },
+        ],
+      },
+    });
+    expect(podOf(manifests).pod.containers[0].ports).toMatchObject([
+      { name: 'metrics', containerPort: 9444 },
+      { name: 'requests-tcp', containerPort: 5514 },
+      { name: 'requests-udp', containerPort: 5515, protocol: 'UDP' },
+    ]);
+    for (const cidr of ['192.0.2.10/32', '2001:db8::/64', '2001:db8:1::5/128'])
+      expect(policy).toContain(`{"ipBlock":{"cidr":"${cidr}"}}`);
+  });
+
+  it('takes what people give their pods and services', () => {
+    const manifests = manifestsOf(valuesOf.open);
+    const { pod } = podOf(manifests);
+
+    expect(pod.containers.map(({ name, image }) => ({ name, image }))).toEqual([
+      { name: 'exporter', image: expect.stringMatching(/^mirror\.example\/zlb-exporter:\d/) },
+      { name: 'zlb-exporter-beside', image: 'registry.example/side:1' },
+    ]);
+    expect(pod.initContainers?.map(({ name }) => name)).toEqual(['first']);
+    expect(pod).toMatchObject({ hostAliases: valuesOf.open.hostAliases, dnsConfig: valuesOf.open.dnsConfig });
+    expect(onlyOf(manifests, 'ServiceAccount').metadata.name).toBe('of-mine');
+    expect(onlyOf(manifests, 'Service')).toMatchObject({ metadata: { labels: { zone: 'inside', cost: 'network' } } });
+    for (const { kind, metadata } of manifests.filter(({ metadata }) => metadata.labels))
+      expect(metadata.labels, kind).toMatchObject({ cost: 'network' });
+  });
+
+  it('lets servers in with the same keys, wherever the Operator has them', () => {
+    const manifests = manifestsOf(valuesOf.tls);
+    const { basicAuth, tlsConfig } = valuesOf.tls.serviceMonitor;
+    const access = { basicAuth, tlsConfig: { ...tlsConfig, serverName: 'zlb-exporter.monitoring.svc' } };
+
+    expect(onlyOf(manifests, 'ServiceMonitor').spec?.['endpoints']).toMatchObject([{ scheme: 'https', ...access }]);
+    expect(onlyOf(manifests, 'ScrapeConfig').spec).toMatchObject({
+      scheme: 'HTTPS',
+      ...access,
+      httpSDConfigs: [{ url: 'https://zlb-exporter.monitoring:9555/sd', ...access }],
+    });
+  });
+
+  it.each(examples)('takes the values in its README, line %i', (_, text) => {
+    const values = parse(text) as object;
+    const { refusal } = render('appliances' in values ? values : { demonstration: true, ...values });
+
+    expect(refusal).toBe('');
   });
 
   it('has scrapes and alerts wherever the cluster has the kinds of the Operator', () => {
@@ -58,7 +129,7 @@ describe.skipIf(!helm)('the Helm chart', () => {
     const manifests = helm ? manifestsOf(values) : [];
 
     it('selects its own pods, wherever something selects', () => {
-      const { team: _, ...labels } = podOf(manifests).labels;
+      const { team: _, cost: __, ...labels } = podOf(manifests).labels;
       const selectors = JSON.stringify(manifests).match(/(?<="(matchLabels|selector)":)\{"app[^}]*\}/g) ?? [];
       const foreign = ['prometheus', 'ingress-nginx'].map((app) => JSON.stringify({ 'app.kubernetes.io/name': app }));
 
@@ -95,12 +166,14 @@ describe.skipIf(!helm)('the Helm chart', () => {
     it('starts the exporter with flags that it has, and a configuration that it accepts', async () => {
       const args = podOf(manifests).pod.containers[0].args.map((arg) => arg.replace('$(POD_INDEX)', '2'));
       const { flags, positionals } = parseFlags(args);
+      const { port } = 'service' in values && 'port' in values.service ? values.service : { port: 9444 };
       const folder = givenFolder();
       mkdirSync(folder, { recursive: true });
       for (const { data } of manifests.filter(({ kind }) => kind === 'ConfigMap'))
         for (const [file, text] of Object.entries(data ?? {})) writeFileSync(join(folder, file), text);
 
       expect(positionals).toEqual([]);
+      expect(flags['web.listen-address']).toBe(`:${port}`);
       expect(flags['config.file']).toBe(name === 'demonstration' ? undefined : '/etc/zlb-exporter/zlb.yml');
       if (name === 'everything') expect(parseShard(String(flags['shard']))).toEqual({ index: 2, count: 3 });
       if (name === 'demonstration') return;
@@ -110,6 +183,9 @@ describe.skipIf(!helm)('the Helm chart', () => {
       const settings = await loadSettings({ file: join(folder, 'zlb.yml'), env: {} });
       const wanted = 'appliances' in values ? values.appliances : [];
       expect(settings.appliances.map((appliance) => appliance.name)).toEqual(wanted.map((each) => each.name));
+      expect(settings.history.file).toBe(
+        flags['shard'] || ['gateway', 'requests'].includes(name) ? '/var/lib/zlb-exporter/history.db' : undefined,
+      );
       expect(settings.admin?.journalFile).toBe(
         flags['shard'] || name === 'gateway' ? '/var/lib/zlb-exporter/journal.db' : undefined,
       );

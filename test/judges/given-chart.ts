@@ -15,8 +15,11 @@ export interface Manifest {
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Container {
+  readonly name: string;
+  readonly image: string;
   readonly args: readonly string[];
   readonly env?: readonly unknown[];
+  readonly ports?: readonly unknown[];
   readonly securityContext: unknown;
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 }
@@ -25,7 +28,8 @@ export interface Pod {
   readonly securityContext: Readonly<Record<string, unknown>>;
   readonly automountServiceAccountToken: boolean;
   readonly volumes: readonly Readonly<Record<string, unknown>>[];
-  readonly containers: readonly [Container];
+  readonly containers: readonly [Container, ...Container[]];
+  readonly initContainers?: readonly Container[];
 }
 
 const appliances = [
@@ -44,15 +48,31 @@ const tokens = [
   },
 ];
 
+/** A container that fulfils Pod Security "restricted". */
+function sideContainer(name: string) {
+  const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+  return { name, image: 'registry.example/side:1', securityContext };
+}
+
 /** Values as people write them: one exporter, shards, the gateway, TLS, the demonstration. */
 export const valuesOf = {
   single: { appliances },
   everything: {
     appliances,
     config: { polling: { timeout: '10s' } },
+    storage: { size: '2Gi', storageClassName: 'fast' },
     shards: 3,
     gateway: { enabled: true, config: { tokens } },
-    serviceMonitor: { enabled: true, labels: { release: 'kps' }, byAppliance: true },
+    serviceMonitor: {
+      enabled: true,
+      namespace: 'monitoring',
+      labels: { release: 'kps' },
+      scrapeTimeout: '10s',
+      byAppliance: true,
+      authorization: { credentials: { name: 'a-token', key: 'token' } },
+      relabelings: [{ targetLabel: 'cluster', replacement: 'paris' }],
+      metricRelabelings: [{ action: 'labeldrop', regex: 'site' }],
+    },
     prometheusRule: { enabled: true, labels: { release: 'kps' }, exporterUrl: 'https://lb.example.com/' },
     dashboards: { enabled: true },
     networkPolicy: { appliancePorts: [444, 4444], applianceNetworks: ['192.0.2.0/24'] },
@@ -63,16 +83,52 @@ export const valuesOf = {
     serviceMonitor: { enabled: true },
     prometheusRule: { enabled: true, extended: false },
   },
-  tls: { appliances, webSecret: 'zlb-exporter-web', serviceMonitor: { enabled: true, byAppliance: true } },
+  tls: {
+    appliances,
+    webSecret: 'zlb-exporter-web',
+    service: { port: 9555 },
+    serviceMonitor: {
+      enabled: true,
+      byAppliance: true,
+      tlsConfig: { ca: { secret: { name: 'zlb-exporter-scrape', key: 'ca.crt' } } },
+      basicAuth: {
+        username: { name: 'zlb-exporter-scrape', key: 'username' },
+        password: { name: 'zlb-exporter-scrape', key: 'password' },
+      },
+    },
+  },
+  requests: {
+    appliances: appliances.map((appliance) => ({
+      ...appliance,
+      requests: { from: ['192.0.2.10', '2001:db8::/64', '2001:db8:1::5'] },
+    })),
+    config: { requests: { listen_tcp: ':5514', listen_udp: '0.0.0.0:5515' } },
+    requestsService: { annotations: { owner: 'network' } },
+    storage: { enabled: true },
+  },
   open: {
     appliances: [
       ...appliances,
       { name: 'lb-rome', url: 'https://192.0.2.11:8443', api_key_file: '/run/secrets/lb-rome' },
     ],
+    global: { imageRegistry: 'mirror.example' },
     fullnameOverride: 'balancers',
-    serviceAnnotations: { owner: 'network' },
+    namespaceOverride: 'monitoring',
+    commonLabels: { cost: 'network' },
+    service: { type: 'LoadBalancer', labels: { zone: 'inside' }, annotations: { owner: 'network' } },
+    serviceAccount: { name: 'of-mine', annotations: { owner: 'network' } },
+    automountServiceAccountToken: false,
     podLabels: { team: 'network' },
     priorityClassName: 'high',
+    topologySpreadConstraints: [
+      { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
+    ],
+    hostAliases: [{ ip: '192.0.2.11', hostnames: ['lb-rome'] }],
+    dnsPolicy: 'ClusterFirst',
+    dnsConfig: { options: [{ name: 'ndots', value: '1' }] },
+    extraEnvFrom: [{ secretRef: { name: 'more' } }],
+    extraInitContainers: [sideContainer('first')],
+    extraContainers: [sideContainer('{{ .Release.Name }}-beside')],
     extraArgs: ['--log.level=debug'],
     extraEnv: [{ name: 'TZ', value: 'Europe/Rome' }],
     extraVolumes: [{ name: 'authority', configMap: { name: 'authority' } }],
@@ -81,6 +137,7 @@ export const valuesOf = {
     ingress: { enabled: true, host: 'lb.example.com', tlsSecret: 'lb-tls', className: 'nginx' },
     httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }], hostnames: ['lb.example.com'] },
     prometheusRule: { enabled: true },
+    networkPolicy: { extraIngress: [{ from: [{ ipBlock: { cidr: '198.51.100.0/24' } }] }] },
   },
   demonstration: { demonstration: true },
 } as const satisfies Readonly<Record<string, object>>;

@@ -69,6 +69,7 @@ describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a rele
       'Dockerfile',
       'deploy/helm/zlb-exporter/Chart.yaml',
       'deploy/README.md',
+      'deploy/helm/zlb-exporter/README.md',
       'CHANGELOG.md',
     ];
     const without = files.filter((file) => !readFileSync(join(clone, file), 'utf8').includes(version));
@@ -78,7 +79,12 @@ describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a rele
       .trim()
       .split('\n')
       .filter((file) => !file.startsWith('test/'));
-    expect(named).toEqual(['package.json', 'scripts/release/README.md', 'scripts/release/package.ts']);
+    expect(named).toEqual([
+      'deploy/helm/zlb-exporter/Chart.yaml',
+      'package.json',
+      'scripts/release/README.md',
+      'scripts/release/package.ts',
+    ]);
     expect(without).toEqual([]);
   });
 
