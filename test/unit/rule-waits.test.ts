@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseDuration } from '../../src/lib/time.ts';
-import { selectorsOf } from '../support/promql.ts';
-import { shippedRules } from '../support/shipped-rules.ts';
+import { readsOf, selectorsOf } from '../support/promql.ts';
+import { shippedFiles, shippedRules } from '../support/shipped-rules.ts';
 
 // Prometheus restores the wait of an alert after a restart only if it is ten minutes or longer
 // (`--rules.alert.for-grace-period`), and Alertmanager takes what it does not hear of for four minutes
@@ -66,6 +66,20 @@ it('what began an alert within a day is not asked again to keep it', () => {
     // Remembers `ran` itself, over an outage of Prometheus.
     'farm:zlb_farm_status:ran1d',
   ]);
+});
+
+// Prometheus 3 reads at a moment what is less than five minutes old, so not the evaluation before.
+it('what is evaluated each five minutes reads what it recorded before over a range', () => {
+  const rules = shippedFiles
+    .flat()
+    .flatMap(({ interval, rules }) =>
+      rules.map((rule) => ({ ...rule, seconds: (parseDuration(interval ?? '1m') ?? Number.NaN) / 1_000 })),
+    );
+  const forgotten = rules.filter(({ record, expr, seconds }) =>
+    readsOf(expr).some(({ metric, rangeSeconds }) => metric === record && seconds >= 300 && rangeSeconds <= seconds),
+  );
+
+  expect(forgotten.map(({ record }) => record)).toEqual([]);
 });
 
 /** Whether the fixed labels of an alert fit; a label that its series add can be anything. */
