@@ -92,8 +92,8 @@ function writeSchemas(): void {
 }
 
 /**
- * Builds the API server of Kubernetes and its etcd; that takes minutes, once. Their packages cannot
- * be installed directly, because their modules name folders of their repositories.
+ * Builds the API server of Kubernetes with its etcd and its client; that takes minutes, once. Their
+ * packages cannot be installed directly, because their modules name folders of their repositories.
  */
 function buildServers(): void {
   const source = kubernetesSource();
@@ -106,6 +106,12 @@ function buildServers(): void {
     requirement: `k8s.io/kubernetes ${kubernetesVersion}`,
     replacements: lines.join(''),
     program: `import (\n\t"os"\n\t"k8s.io/component-base/cli"\n\t"${apiserver}"\n)\n\nfunc main() { os.Exit(cli.Run(app.NewAPIServerCommand())) }\n`,
+    flags: `-X k8s.io/component-base/version.gitVersion=${kubernetesVersion}`,
+  });
+  buildServer('kubectl', {
+    requirement: `k8s.io/kubernetes ${kubernetesVersion}`,
+    replacements: lines.join(''),
+    program: `import (\n\t"os"\n\t"k8s.io/component-base/cli"\n\t"k8s.io/kubectl/pkg/cmd"\n)\n\nfunc main() { os.Exit(cli.Run(cmd.NewDefaultKubectlCommand())) }\n`,
     flags: `-X k8s.io/component-base/version.gitVersion=${kubernetesVersion}`,
   });
   buildServer('etcd', {

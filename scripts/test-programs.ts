@@ -31,6 +31,8 @@ export const installable: readonly Installable[] = [
   // Programs in the commands of the documents.
   needs('curl', ['curl'], ['all', 'judges']),
   needs('jq', ['jq'], ['all']),
+  // The hash of a password.
+  needs('htpasswd', ['apache2-utils'], ['judges']),
   // An ACME authority and its clients; install-judges.ts adds newer ones.
   needs('pebble', ['pebble'], ['judges']),
   needs('certbot', ['certbot'], ['judges']),

@@ -1,26 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
-import { chart, helm, valuesOf } from './given-chart.ts';
-import { type Cluster, givenCluster } from './given-cluster.ts';
+import { chart, helm, render, valuesOf } from './given-chart.ts';
+import { givenCluster, helmOn } from './given-cluster.ts';
 import { judge, run } from './tools.ts';
 
-const [etcd, apiserver] = [judge('etcd'), judge('kube-apiserver')];
+const [etcd, apiserver, kubectl] = [judge('etcd'), judge('kube-apiserver'), judge('kubectl')];
 
+/** The cluster has no Gateway API, without which a route is refused. */
+const everyValues = Object.values(valuesOf).map((values) => ({ ...values, httpRoute: { enabled: false } }));
 const inNamespace = '/api/v1/namespaces/monitoring';
 
-/** Returns what Helm printed, without what it says of links in the chart. */
-function helmOn({ kubeconfig }: Cluster, args: readonly string[], values?: object): string {
-  const all = [...args, '--namespace', 'monitoring', '--kubeconfig', kubeconfig, ...(values ? ['-f', '-'] : [])];
-  const { status, stdout, stderr } = run(helm ?? '', all, values && stringify(values));
-  const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('walk.go'));
-  expect({ status, said }).toEqual({ status: 0, said: [] });
-  return stdout;
-}
-
-describe.skipIf(!helm || !etcd || !apiserver)('the chart on a real API server', () => {
+describe.skipIf(!helm || !etcd || !apiserver || !kubectl)('the chart on a real API server', () => {
   it('is installed without a warning, upgraded and removed; secret and audit stay', { timeout: 300_000 }, async () => {
     const cluster = await givenCluster({ etcd: etcd ?? '', apiserver: apiserver ?? '' });
-    const { call } = cluster;
+    const { call, kubeconfig } = cluster;
     const labels = { 'pod-security.kubernetes.io/warn': 'restricted' };
     const secret = { metadata: { name: 'zlb-exporter-keys' }, stringData: { 'lb-paris': 'a-key' } };
     const stays = async (): Promise<readonly (string | undefined)[]> => [
@@ -30,13 +22,32 @@ describe.skipIf(!helm || !etcd || !apiserver)('the chart on a real API server', 
     await call('POST', '/api/v1/namespaces', { metadata: { name: 'monitoring', labels } });
     await call('POST', `${inNamespace}/secrets`, secret);
 
+    for (const values of everyValues) {
+      const dryRun = ['create', '--dry-run=server', '--validate=strict', '-f', '-'];
+      const { status, stderr } = run(kubectl ?? '', [`--kubeconfig=${kubeconfig}`, ...dryRun], render(values).text);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    }
+
     expect(helmOn(cluster, ['install', 'zlb-exporter', chart], valuesOf.gateway)).toContain('STATUS: deployed');
     expect(await call('GET', '/apis/apps/v1/namespaces/monitoring/deployments/zlb-exporter')).toMatchObject({
       spec: { replicas: 1 },
     });
     expect(await stays()).toEqual(['Secret', 'PersistentVolumeClaim']);
 
-    expect(helmOn(cluster, ['upgrade', 'zlb-exporter', chart], valuesOf.everything)).toContain('REVISION: 2');
+    // The Service keeps the kind of address that it had at first, as values.yaml says.
+    const upgrade = [
+      'upgrade',
+      'zlb-exporter',
+      chart,
+      '-n',
+      'monitoring',
+      '--kubeconfig',
+      kubeconfig,
+      '--reuse-values',
+    ];
+    expect(run(helm ?? '', [...upgrade, '--set=service.type=LoadBalancer']).stderr).toContain('spec.clusterIPs');
+
+    expect(helmOn(cluster, ['upgrade', 'zlb-exporter', chart], valuesOf.everything)).toContain('REVISION: 3');
     expect(await call('GET', '/apis/apps/v1/namespaces/monitoring/deployments/zlb-exporter')).toMatchObject({
       code: 404,
     });
@@ -45,10 +56,8 @@ describe.skipIf(!helm || !etcd || !apiserver)('the chart on a real API server', 
     });
     expect(await stays()).toEqual(['Secret', 'PersistentVolumeClaim']);
 
-    // Whatever the values, every object fits, and its pods fulfil Pod Security "restricted". This
-    // cluster has no Gateway API, without which Helm refuses a route.
-    for (const values of Object.values(valuesOf))
-      helmOn(cluster, ['upgrade', 'zlb-exporter', chart], { ...values, httpRoute: { enabled: false } });
+    // Whatever the values, every object fits, and its pods fulfil Pod Security "restricted".
+    for (const values of everyValues) helmOn(cluster, ['upgrade', 'zlb-exporter', chart], values);
 
     helmOn(cluster, ['uninstall', 'zlb-exporter']);
     expect(await stays()).toEqual(['Secret', 'PersistentVolumeClaim']);

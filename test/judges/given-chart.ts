@@ -121,7 +121,12 @@ export const valuesOf = {
     podLabels: { team: 'network' },
     priorityClassName: 'high',
     topologySpreadConstraints: [
-      { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
+      {
+        maxSkew: 1,
+        topologyKey: 'topology.kubernetes.io/zone',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: { team: 'network' } },
+      },
     ],
     hostAliases: [{ ip: '192.0.2.11', hostnames: ['lb-rome'] }],
     dnsPolicy: 'ClusterFirst',

@@ -4,19 +4,20 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { givenFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
-import { judgesFolder } from './tools.ts';
+import { helm } from './given-chart.ts';
+import { judgesFolder, run } from './tools.ts';
 
 /** A real API server of Kubernetes with its etcd: it checks and stores objects, runs no pods. */
 export interface Cluster {
   /** A file for the environment variable KUBECONFIG. */
   readonly kubeconfig: string;
   /** Sends a request; returns the object, or the status of the refusal. */
-  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer>;
+  call<Kind = Answer>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Kind>;
 }
 
 interface Answer {
@@ -55,7 +56,8 @@ export async function givenCluster(programs: { etcd: string; apiserver: string }
     '--service-cluster-ip-range=10.0.0.0/24',
   ]);
   const server = `https://127.0.0.1:${port}`;
-  const call: Cluster['call'] = async (method, path, body) => await send(`${server}${path}`, method, body);
+  const call = async <Kind = Answer>(method: string, path: string, body?: unknown): Promise<Kind> =>
+    (await send(`${server}${path}`, method, body)) as Kind;
   await until(async () => (await call('GET', '/apis/apps/v1').catch(() => ({ kind: '' }))).kind, isList, 120_000);
   await createCustomResources(call);
   const kubeconfig = write('kubeconfig', stringify(configurationFor(server)));
@@ -63,6 +65,15 @@ export async function givenCluster(programs: { etcd: string; apiserver: string }
 }
 
 const isList = (kind: string | undefined): boolean => kind === 'APIResourceList';
+
+/** Returns what Helm printed, without what it says of links in the chart. */
+export function helmOn({ kubeconfig }: Cluster, args: readonly string[], values?: object): string {
+  const all = [...args, '--namespace', 'monitoring', '--kubeconfig', kubeconfig, ...(values ? ['-f', '-'] : [])];
+  const { status, stdout, stderr } = run(helm ?? '', all, values && stringify(values));
+  const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('walk.go'));
+  expect({ status, said }).toEqual({ status: 0, said: [] });
+  return stdout;
+}
 
 function startProgram(program: string, args: readonly string[]): void {
   const child = spawn(program, args, { stdio: 'ignore' });
@@ -95,14 +106,14 @@ function configurationFor(server: string): object {
 }
 
 /** Its certificate is its own, and made for this run. */
-async function send(url: string, method: string, sentBody: unknown): Promise<Answer> {
+async function send(url: string, method: string, sentBody: unknown): Promise<unknown> {
   return await new Promise((resolve, reject) => {
     const headers = { authorization: 'Bearer token', 'content-type': 'application/json' };
     const sent = request(url, { method, headers, rejectUnauthorized: false }, (reply) => {
       // A path that is not served yet is refused in plain text.
       const isJson = reply.headers['content-type']?.startsWith('application/json') === true;
       const body = isJson ? json(reply) : text(reply).then(() => ({ code: reply.statusCode }));
-      body.then((value) => resolve(value as Answer), reject);
+      body.then(resolve, reject);
     });
     sent.on('error', reject);
     sent.end(sentBody === undefined ? undefined : JSON.stringify(sentBody));
