@@ -206,13 +206,15 @@ describe('hundreds of wrong tokens', () => {
         }).once('error', reject);
       });
 
-    for (let network = 1; network <= failureLinesPerMinute / 30 + 1; network += 1)
+    const startMs = performance.now();
+
+    for (let network = 1; network <= 16; network += 1)
       for (let attempt = 0; attempt < 30; attempt += 1) expect(await failure(`127.0.0.${network}`)).toBe(401);
 
     const lines = logged.filter((line) => line.includes('without a valid token'));
-    // Time goes on meanwhile.
+    const minutes = (performance.now() - startMs) / 60_000;
     expect(lines.length).toBeGreaterThanOrEqual(failureLinesPerMinute);
-    expect(lines.length).toBeLessThan(failureLinesPerMinute + 30);
+    expect(lines.length).toBeLessThanOrEqual(failureLinesPerMinute * (1 + minutes));
   });
 
   it('are limited after the first few, while a right one is always answered', async () => {
