@@ -50,13 +50,24 @@ export function installBuilds(): Builds & Pick<InstalledPackage, 'remove'> {
   return { plain: [command], ours: programIn(folder), older: programIn(older), remove };
 }
 
-/** Builds the older commit, and puts it with our packages, which are the same, into a folder. */
+/**
+ * Builds the older commit, and puts it with our packages into a folder. It has more, for its gateway,
+ * which does not run here.
+ */
 function installOlder(installed: string, folder: string): void {
   const sources = checkOutOlder();
+  const build = (...words: readonly string[]): void =>
+    void execFileSync(process.execPath, words, { cwd: sources, env: plainEnvironment(), stdio: 'inherit' });
   try {
-    const [theirs, ours] = [sources, installed].map((each) => dependenciesIn(each));
-    if (theirs !== ours) throw new Error('the older commit depends on other packages than this one');
-    runNpm(sources, ['run', 'build']);
+    const theirs = dependenciesIn(sources);
+    for (const [name, version] of Object.entries(dependenciesIn(installed)))
+      if (theirs[name] !== version)
+        throw new Error(`the older commit depends on ${name} ${theirs[name]}, not ${version}`);
+    // Its types were checked then, with all of its packages.
+    build('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck');
+    for (const assets of ['assets', 'console'])
+      cpSync(join(sources, 'src/pages', assets), join(sources, 'dist/src/pages', assets), { recursive: true });
+    build('scripts/build-runbooks.ts');
     cpSync(join(installed, 'node_modules'), join(folder, 'node_modules'), { recursive: true });
     for (const path of ['dist', 'deploy', 'docs', 'package.json'])
       cpSync(join(sources, path), join(folder, path), { recursive: true });
@@ -65,9 +76,11 @@ function installOlder(installed: string, folder: string): void {
   }
 }
 
-function dependenciesIn(folder: string): string {
-  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies: object };
-  return JSON.stringify(dependencies);
+function dependenciesIn(folder: string): Readonly<Record<string, string>> {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  return manifest.dependencies;
 }
 
 /** Returns how the unit in a folder starts the program in it. */

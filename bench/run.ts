@@ -9,7 +9,7 @@ import { absolute, failed, type Result, runFacts, table } from './results.ts';
 import { runStep } from './step.ts';
 
 const maxSeconds = 1_500;
-const maxSecondsOfStep = 600;
+const maxSecondsOfStep = 900;
 const script = fileURLToPath(import.meta.url);
 
 const steps: Readonly<Record<string, (builds: Builds) => Promise<readonly Result[]>>> = {

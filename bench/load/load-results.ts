@@ -53,7 +53,7 @@ export async function loadResults(): Promise<Result[]> {
         results.push(...compared(what, { old, ours, atMost }), ...besidePlugin(what, farms, ours));
       }
     for (const { what, farms, fault } of faults) {
-      const [old, ours] = await both({ farms, troubled: 0.05, deaths: 12, fault });
+      const [old, ours] = await both({ farms, troubled: 0.05, deaths: 8, fault });
       results.push(...withFault(what, { old, ours }));
     }
     return results;

@@ -56,6 +56,8 @@ const warmUpMinutes = 60;
 const measuredMinutes = 60;
 const backendsPerFarm = 3;
 const apart = { deathMs: 150_000, backAfterMs: 120_000, lookEveryMs: 500 } as const;
+/** From then on a death is looked for less often, and in the end not any more. */
+const late = { afterMs: 120_000, lookEveryMs: 5_000, endMs: 20 * minuteMs } as const;
 
 /** Simulates an hour after an hour of polling by the default settings. */
 async function measureLoad({ farms, troubled, deaths, byWord, fault }: LoadInput): Promise<MeasuredLoad> {
@@ -119,11 +121,13 @@ async function measureLoad({ farms, troubled, deaths, byWord, fault }: LoadInput
   async function untilShown(farm: string): Promise<number> {
     const diedMs = performance.now();
     const line = new RegExp(`^zlb_backend_status\\{[^}]*farm="${farm}"[^}]*status="down"\\} 1$`, 'm');
+    let passedMs = 0;
     do {
-      await clock.advance(apart.lookEveryMs);
+      await clock.advance(passedMs < late.afterMs ? apart.lookEveryMs : late.lookEveryMs);
       poller.expire();
-    } while (!line.test(await textOf(store)) && performance.now() - diedMs < 60 * minuteMs);
-    return (performance.now() - diedMs) / 1_000;
+      passedMs = performance.now() - diedMs;
+    } while (!line.test(await textOf(store)) && passedMs < late.endMs);
+    return passedMs / 1_000;
   }
 }
 
