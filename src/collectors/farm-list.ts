@@ -19,7 +19,7 @@ export interface FarmList {
   readonly retryAtMs?: number | undefined;
 }
 
-/** Failures that a proxy which hangs can cause, or that concern the list of all farms alone. */
+/** Failures of a list that a hung proxy can cause, or that concern the list of all farms alone. */
 const listFailures: readonly FailureReason[] = ['timeout', 'gateway_timeout', 'server_error', 'malformed', 'oversize'];
 /** The time until a list is tried again that failed, though no proxy hangs or though it might. */
 const retryAfterMs = 180_000;
@@ -115,8 +115,8 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
 }
 
 /**
- * Returns the words of all farms by the list that costs least (docs/api.md §1.6), or by the
- * statistics, which have the same words, where the key may not read that list.
+ * Returns the states of all farms by the cheapest list (docs/api.md §1.6). Where the key may not read
+ * that list, the statistics have the same states.
  */
 async function listOf(read: ReadFrom, limits: CollectorReadOptions): Promise<readonly FarmRow[]> {
   try {

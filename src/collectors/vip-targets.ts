@@ -44,8 +44,8 @@ export interface VipTarget {
   /** One TLS handshake for each, an empty name for one without a name; without any, TCP alone. */
   readonly serverNames: readonly string[];
   /**
-   * True for a farm of which a failure says nothing before a connection has succeeded once: an L4
-   * farm that may be one for UDP, or one of which nobody said that it can be reached from here.
+   * True if a failure says nothing before a connection has succeeded once: an L4 farm may be one for
+   * UDP, and a farm may be unreachable from here.
    */
   readonly isUnproven: boolean;
   /** The certificates of the store that the farm presents; undefined while they are not known. */

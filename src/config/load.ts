@@ -105,8 +105,8 @@ function sourceOf(content: object): YamlSource {
 }
 
 /**
- * Names the files of the journal and of the history in the folder that systemd gives to the
- * service, which may write nowhere else, unless the configuration names them.
+ * Names the files of the journal and of the history in the folder of systemd, unless the
+ * configuration names them: the service may write nowhere else.
  */
 function keepState(value: unknown, { STATE_DIRECTORY }: Environment): void {
   const [folder] = STATE_DIRECTORY?.split(':') ?? [];

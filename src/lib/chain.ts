@@ -9,9 +9,9 @@ const maxSignatures = 16;
 
 /**
  * Returns the issuers of a certificate among others, each after the one that it issued, as a client
- * builds a chain: of several that fit, such as two certificates of one authority, it takes one that
- * is valid now, and of those the one that ends last. One that is not valid now counts where no root
- * of this machine makes it needless.
+ * builds a chain. Of several that fit, such as two certificates of one authority, takes a valid one,
+ * and of those the one that ends last. One that is not valid now counts where no root of this machine
+ * makes it needless.
  */
 export function chainOf(
   leaf: X509Certificate,

@@ -11,8 +11,8 @@ const maxHanging = 2;
 export type FileAccess = <Result>(path: string, operation: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Creates an access to files that gives up on one that hangs, such as on a network drive without
- * its server, and does not try it again before it has ended. One operation at a time has a path.
+ * Creates an access to files that gives up on a hung one, such as on a network drive without its
+ * server. Tries it again only once the operation has ended. A path has one operation at a time.
  */
 export function createFileAccess(maxMs = maxReadMs): FileAccess {
   const last = new Map<string, Promise<unknown>>();

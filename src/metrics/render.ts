@@ -169,9 +169,9 @@ const endsInDigest = /~[0-9a-f]{12}$/;
 
 /**
  * Returns a label value that cannot break an exposition or turn the text of an alert: well-formed,
- * without control and bidirectional characters, at most 128 characters. A value that had to be
- * changed ends in a digest of the original, as does one that only looks like that: two names stay
- * two series. `names` are all label names of the family.
+ * without control and bidirectional characters, at most 128 characters. A changed value ends in a
+ * digest of the original, and so does one that looks changed: two names stay two series. `names` are
+ * all label names of the family.
  */
 export function labelValue(text: string, names: readonly string[]): string {
   if (harmless.test(text)) return text;

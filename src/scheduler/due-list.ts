@@ -15,8 +15,8 @@ export interface DueListParts {
 }
 
 /**
- * The longest wait without a look at the system clock, after which a machine that slept, or a clock
- * that was set forward, is noticed.
+ * The longest wait without a look at the system clock: then a machine that slept, or a clock set
+ * forward, is noticed.
  */
 const maxWaitMs = 60_000;
 

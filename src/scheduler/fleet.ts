@@ -192,9 +192,8 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   }
 
   /**
-   * Watches the next set, in one tick. It drops what is stored of other machines, whose pollers
-   * must not write again, and shows the inherited counters, which would otherwise be absent until
-   * the first call of the new poller is over.
+   * Watches the next set, in one tick. Drops what is stored of other machines: their pollers must not
+   * write again. Shows the inherited counters, so that they are not absent before the first call.
    */
   #replace(next: ReadonlyMap<string, Watched<Appliance>>, created: readonly FleetMember[]): void {
     const before = this.#watched;

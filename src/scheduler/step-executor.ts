@@ -252,7 +252,7 @@ export class StepExecutor {
       failures.unsupported(collector.name, error);
       return { outcome: 'unsupported_route' };
     }
-    // A collector that throws on a reply which passed its schema met a reply that makes no sense.
+    // A collector throws on a reply that passed its schema and makes no sense.
     const reason = error instanceof ApplianceError ? error.reason : 'malformed';
     failures.failed({ collector: collector.name, farm }, reason, error);
     counters.failed(collector.name, reason);

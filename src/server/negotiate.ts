@@ -28,10 +28,7 @@ export function negotiateFormat(accept: string | undefined): Format {
   return openmetrics > 0 && openmetrics >= text ? 'openmetrics' : 'text';
 }
 
-/**
- * Returns zstd for clients that name it and weigh nothing higher, else gzip for those that name
- * that.
- */
+/** Returns zstd for clients that name it and weigh nothing higher, else gzip if they name that. */
 export function negotiateEncoding(acceptEncoding: string | undefined): Encoding {
   const gzip = weightOfCoding(acceptEncoding, 'gzip');
   const zstd = weightOfCoding(acceptEncoding, 'zstd');

@@ -217,10 +217,7 @@ function readAbove(path: string, principal: DryRunParts['asked']['principal'], i
   return undefined;
 }
 
-/**
- * Excludes files, which may be private keys, and wildcard rows, which match paths that do not
- * exist.
- */
+/** Excludes files, since they may be private keys, and wildcard rows: they match any path. */
 function isState(key: EndpointKey, { route }: EndpointRow): boolean {
   return route.startsWith('GET ') && !key.startsWith('download') && !route.includes('*}');
 }

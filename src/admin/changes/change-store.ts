@@ -183,8 +183,8 @@ export class ChangeStore {
   }
 
   /**
-   * Ends a waiting change whose time is over, whose token is not in force any more, or whose alert
-   * has ended.
+   * Ends a waiting change if its time is over, its alert has ended, or its token is no longer in
+   * force.
    */
   async endIfOverdue(held: HeldChange): Promise<void> {
     const overdue = overdueOf(this.#parts, held);

@@ -6,7 +6,7 @@ import { AdminError, refusal } from '../policy/admin-error.ts';
 import { LateError } from './calls.ts';
 import type { RecipeContext } from './recipe.ts';
 
-/** The time in which a proxy that does not hang lets the appliance answer, which waits 20 s. */
+/** A proxy answers within this time, or hangs; the appliance itself waits for it for 20 s. */
 const proxyAnswersMs = 3_000;
 /** The same for the list of farms, which waits for each proxy that hangs. */
 const listMs = 2_000;
