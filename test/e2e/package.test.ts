@@ -61,6 +61,7 @@ describe('the package', () => {
       'dist/src/main.js',
       'dist/src/pages/assets/runbooks.html',
       'dist/src/pages/console/index.html',
+      'dist/src/pages/docs/index.html',
       ...ruleFiles.map((name) => `alerts/${name}`),
       'docs/configuration.schema.json',
       'README.md',
