@@ -59,7 +59,7 @@ it('a held body finds room in the half of its principal, and in what all others 
   const held = [await hold('alice', 1), await hold('bob', maxBodyBytes)];
   await expect(hold('carol', 1)).rejects.toMatchObject(refusal(`all callers have ${maxHeldBytes} bytes`));
   const unread = receive(new PassThrough(), { length: 2 });
-  await expect(unread, 'is refused by the length that it announces').rejects.toThrow('no room');
+  await expect(unread, 'is refused by the length that it announces').rejects.toThrow('Not enough memory');
   first.destroy();
   await untilIs(() => first.closed, true);
   held.push(await hold('carol', maxBodyBytes - 1));
