@@ -101,7 +101,7 @@ function withFault(what: string, { old, ours }: Loads): readonly Result[] {
 function compared(what: string, { old, ours, atMost }: Loads & { readonly atMost: number }): readonly Result[] {
   const row = (name: string, of: (load: MeasuredLoad) => number, goal = {}): Result =>
     compare({ name: `${what}: ${name}`, unit: 's', ours: of(ours), reference: of(old), ...goal });
-  const deaths = [
+  const deaths = (): readonly Result[] => [
     row('death of a backend to its sample, median', ({ deathToSample }) => deathToSample.median),
     row('death of a backend to its sample, 95th percentile', ({ deathToSample }) => deathToSample.p95),
   ];
@@ -111,7 +111,7 @@ function compared(what: string, { old, ours, atMost }: Loads & { readonly atMost
     row('between two calls', ({ callsPerMinute }) => 60 / callsPerMinute),
     row('age of the states of backends, median', ({ ageOfStates }) => ageOfStates.median),
     row('age of the states of backends, longest', ({ ageOfStates }) => ageOfStates.longest),
-    ...(Number.isFinite(ours.deathToSample.p95) ? deaths : []),
+    ...(Number.isFinite(ours.deathToSample.p95) ? deaths() : []),
   ];
 }
 
