@@ -19,7 +19,7 @@ export function stateMark(level: Level, word: string): Markup {
  * Returns what renders the states of an appliance's objects. While it does not answer, none of them
  * is well: a good state was read before, and may be over.
  */
-export function markOf(status: Pick<ApplianceStatus, 'up' | 'breaker'>): typeof stateMark {
+export function markOf(status: Pick<ApplianceStatus, 'up'>): typeof stateMark {
   return (level, word) => stateMark(isAnswering(status) || level !== 'well' ? level : 'unknown', word);
 }
 

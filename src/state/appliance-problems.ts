@@ -211,7 +211,7 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
       },
     ];
   }
-  if (up !== undefined && !isAnswering(status)) return [unreachable(status, failing, nowMs)];
+  if (up === false) return [unreachable(status, failing, nowMs)];
   const withoutFarms = farmsProblem(status, nowMs);
   const remaining = failing.filter(({ name }) => !withoutFarms || name !== 'farms');
   const forbidden = remaining.filter(({ failure }) => failure?.reason === 'forbidden');
@@ -291,15 +291,15 @@ function probesOf({ probes }: ApplianceStatus, nowMs: number): string {
 }
 
 function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): OwnProblem {
-  const { name, up } = status;
+  const { name } = status;
   const reason =
     status.failing?.reason ??
     failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
-  const isSilent = reason === undefined || noAnswer.includes(reason);
+  const hasNoAnswer = reason === undefined || noAnswer.includes(reason);
   return {
     about: 'appliance',
     sinceMs: status.failing?.sinceMs ?? earliest(failing),
-    title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonWords[reason]}` : ''}`,
+    title: `${name} does not answer${hasNoAnswer ? '' : ' as an appliance does'}${reason ? `: ${reasonWords[reason]}` : ''}`,
     meaning: `${lastRead(status, nowMs)}${probesOf(status, nowMs)}`,
     alert: 'ZlbApplianceUnreachable',
   };

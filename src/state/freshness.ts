@@ -40,12 +40,9 @@ export function isFreshOrUnsupported(freshness: Freshness): boolean {
   return freshness === 'fresh' || freshness === 'unsupported';
 }
 
-/**
- * Returns true if calls to an appliance succeed now. Stricter than `zlb_up`, which stays 1 until
- * the readings are stale.
- */
-export function isAnswering({ up, breaker }: Pick<ApplianceStatus, 'up' | 'breaker'>): boolean {
-  return up === true && breaker === 'closed';
+/** Returns the value of `zlb_up`; false where it is not known yet. */
+export function isAnswering({ up }: Pick<ApplianceStatus, 'up'>): boolean {
+  return up === true;
 }
 
 const withoutCalls: ReadonlySet<string> = new Set(

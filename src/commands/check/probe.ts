@@ -132,7 +132,6 @@ function createProbePoller({ appliance, settings, names }: ProbeParts, watch: Wa
       log: pino({ level: 'silent' }),
       now: Date.now,
       random: Math.random,
-      before: undefined,
       onCall: (call) => void watch.calls.push(call),
       wrap: (collector) => (isFarmCollector(collector) ? sampling(collector, watch) : reporting(collector, watch)),
     },
@@ -214,7 +213,7 @@ function resultOf({ appliance, settings, watch, poller, made, failure: ofCalls }
   const failure = ofCalls ?? unprovenBy(watch.calls, obstacles) ?? withoutFarms(obstacles);
   // The report has failures of its own; what could not be read in a response is judged.
   const unreadable = status.collectors.flatMap(({ failure: _told, ...each }) => (each.unreadable ? each : []));
-  const judged = { ...status, up: true, breaker: 'closed', collectors: unreadable } as const;
+  const judged = { ...status, up: true, collectors: unreadable };
   return {
     failure,
     calls: watch.calls,

@@ -40,7 +40,6 @@ export function applianceState(status: ApplianceStatus): Markup {
   if (up === undefined) return stateMark('unknown', 'not asked yet');
   if (refusesKey(status)) return stateMark('warning', 'refuses the key');
   if (!up) return stateMark('warning', 'no answer');
-  if (!isAnswering(status)) return stateMark('warning', 'answers no more');
   return deactivated
     ? stateMark(levelOfState('activation', 'deactivated'), 'deactivated')
     : stateMark('well', 'answers');

@@ -81,15 +81,15 @@ describe('the sentence at the top', () => {
     expect(await sentence()).toBe('Nothing is watched');
   });
 
-  it('does not count an appliance as answering while its polling is paused', async () => {
+  it('does not count an appliance as answering while it gives no answer', async () => {
     const collectors = [
       collectorStatus({ name: 'farms', ok: false, failure: { reason: 'timeout', sinceMs: nowMs - minuteMs } }),
     ];
 
-    const text = await pageWith({ breaker: 'open', collectors });
+    const text = await pageWith({ up: false, breaker: 'open', collectors });
 
     expect(text).toContain('The appliance gives no answer;');
-    expect(text).toContain('answers no more');
+    expect(text).toContain('>no answer<');
     expect(text).not.toMatch(/>answers</);
   });
 
@@ -98,7 +98,7 @@ describe('the sentence at the top', () => {
     const away = (name: string, ...states: readonly string[]) =>
       applianceStatus({
         name,
-        breaker: 'open',
+        up: false,
         collectors,
         farms: states.map((state, index) => farmStatus({ name: `${name}-${index}`, state })),
       });

@@ -256,11 +256,6 @@ const readings: readonly Scene[] = [
     { up: false, collectors: [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)] },
     'warning ZlbApplianceUnreachable',
   ],
-  [
-    'an appliance that has stopped answering, before its last readings are too old',
-    { breaker: 'open', collectors: [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)] },
-    'warning ZlbApplianceUnreachable',
-  ],
   ...(['timeout', 'tls', 'not_found'] as const).map(
     (reason): Scene => [
       `an appliance that was never read: ${reason}`,

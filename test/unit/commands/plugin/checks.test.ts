@@ -307,7 +307,6 @@ describe('the check of an appliance', () => {
     ['does not answer', { up: false }, 'WARNING'],
     ['may read no farm', { farms: undefined, collectors: [forbidden] }, 'CRITICAL'],
     ['is deactivated', { deactivated: true, farms: undefined }, 'WARNING'],
-    ['has just stopped answering', { breaker: 'open' }, 'WARNING'],
     ['is read too late', { collectors: [late] }, 'WARNING'],
     ['failed once', { collectors: [failing] }, 'OK'],
     ['was never read, with a failure', { collectors: [{ ...failing, lastSuccessMs: undefined }] }, 'WARNING'],
