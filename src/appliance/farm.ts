@@ -14,7 +14,7 @@ export interface Farm {
   readonly name: string;
   /** `http`, `https`, `l4xnat`, `gslb`, `datalink`, `eproxy`; empty where nobody says. */
   readonly profile: string;
-  /** The appliance's word, such as `up` (docs/api.md §2.1); empty where nobody says. */
+  /** As {@link stateWord} returns it, such as `up` and `needed_restart` (docs/api.md §2.1). */
   readonly state: string;
   /** Absent while the list of farms waits for a proxy. */
   readonly vip?: string | undefined;
@@ -33,10 +33,18 @@ export function farmOf({ farmname, profile, status, vip, vport }: FarmRow): Farm
   return {
     name: farmname,
     profile: profile ?? '',
-    state: status ?? '',
+    state: stateWord(status),
     vip: vip || undefined,
     vport: vport || undefined,
   };
+}
+
+/**
+ * Returns the appliance's status word as a label value: `needed restart` becomes `needed_restart`,
+ * and the number -1, which some releases write instead of a word (docs/api.md §2.4), `unknown`.
+ */
+export function stateWord(word: string | null | undefined): string {
+  return word && word !== '-1' ? word.replaceAll(' ', '_') : 'unknown';
 }
 
 /** Returns `192.0.2.20:443` or `[2001:db8::20]:443`; empty where the address is not known. */

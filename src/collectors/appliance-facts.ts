@@ -19,7 +19,7 @@ export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
     // The list with states, else the summary, which has none.
     farms:
       latest(farms)?.farms ??
-      latest(summary)?.farms.map(({ name, profile }) => ({ name, profile: profile ?? '', state: '' })),
+      latest(summary)?.farms.map(({ name, profile }) => ({ name, profile: profile ?? '', state: 'unknown' })),
     edition: editionOf(description?.edition) ?? activated?.edition,
     product: description?.product,
     version: description?.version,

@@ -1,6 +1,6 @@
-import type { Farm } from '../appliance/farm.ts';
+import { type Farm, stateWord } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { type CollectContext, stateWord } from './collector.ts';
+import type { CollectContext } from './collector.ts';
 
 /** When a farm was last asked for alone, on the clock of ages. */
 export interface AskedFarm {

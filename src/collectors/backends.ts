@@ -1,8 +1,8 @@
-import type { Farm } from '../appliance/farm.ts';
+import { type Farm, stateWord } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { formatEndpoint } from '../lib/address.ts';
-import { closedState, defineFarmCollector, farmAreas, stateWord, transitionStates } from './collector.ts';
+import { closedState, defineFarmCollector, farmAreas, transitionStates } from './collector.ts';
 import { configuredBackend } from './configured.ts';
 import { rowsOf } from './rows.ts';
 

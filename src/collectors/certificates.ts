@@ -1,6 +1,7 @@
+import { stateWord } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
-import { defineCollector, stateWord, transitionStates } from './collector.ts';
+import { defineCollector, transitionStates } from './collector.ts';
 import { configured, knownOf } from './configured.ts';
 import { rowsOf } from './rows.ts';
 

@@ -227,14 +227,6 @@ export async function orIfMissing<Result>(
   }
 }
 
-/**
- * Returns the appliance's status word as a label value: `needed restart` becomes `needed_restart`,
- * and the number -1, which some releases write instead of a word (docs/api.md §2.4), `unknown`.
- */
-export function stateWord(word: string | null | undefined): string {
-  return word && word !== '-1' ? word.replaceAll(' ', '_') : 'unknown';
-}
-
 export const farmAreas: readonly Area[] = [
   'farms',
   'farm-backends',

@@ -1,6 +1,6 @@
 import { farmOf, type FarmRow } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { type CollectContext, type CollectorReadOptions, type ReadFrom, stateWord } from './collector.ts';
+import type { CollectContext, CollectorReadOptions, ReadFrom } from './collector.ts';
 import { askEachFarm, askSuspects, byName, doCallsEnd, hungMs, type ListedFarm } from './ask-farms.ts';
 
 export interface FarmList {
@@ -104,8 +104,7 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
   try {
     const limits = { ...limitsOf(before), onDuration };
     const rows = await listOf(read, limits);
-    const listed = rows.map((row) => ({ ...farmOf(row), state: stateWord(row.status) }));
-    const list = { ...watchedOf(listed, watches), usualMs: tookMs, hasAddresses: true, startedAtMs };
+    const list = { ...watchedOf(rows.map(farmOf), watches), usualMs: tookMs, hasAddresses: true, startedAtMs };
     const waitedMs = tookMs - (before?.usualMs ?? 0);
     return waitedMs < hungMs ? list : await findSilent(context, list, { before, waitedMs });
   } catch (error) {

@@ -1,5 +1,6 @@
+import { stateWord } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
-import { type CollectContext, defineCollector, orIfMissing, stateWord } from './collector.ts';
+import { type CollectContext, defineCollector, orIfMissing } from './collector.ts';
 import { configured, knownOf } from './configured.ts';
 import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';

@@ -1,4 +1,5 @@
-import { defineCollector, stateWord } from './collector.ts';
+import { stateWord } from '../appliance/farm.ts';
+import { defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 interface IpdsRuleState {

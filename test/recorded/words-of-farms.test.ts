@@ -1,7 +1,7 @@
 import type { Farm } from '../../src/appliance/farm.ts';
 import { describe, expect, it } from 'vitest';
 import { backends } from '../../src/collectors/backends.ts';
-import { stateWord } from '../../src/collectors/collector.ts';
+import { stateWord } from '../../src/appliance/farm.ts';
 import type { FarmConfig } from '../../src/collectors/farm-config.ts';
 import { saysAllUp } from '../../src/collectors/known-states.ts';
 import {

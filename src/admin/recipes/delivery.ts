@@ -158,7 +158,7 @@ async function farmsWithCertificates(
 }
 
 function isWaiting({ state }: FarmReading): boolean {
-  return state === 'needed restart';
+  return state === 'needed_restart';
 }
 
 /** Returns the steps of a restart that is made only if the appliance asks for it. */

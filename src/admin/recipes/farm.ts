@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../../appliance/client.ts';
-import { addressOf, type Farm, farmOf } from '../../appliance/farm.ts';
+import { addressOf, type Farm, farmOf, stateWord } from '../../appliance/farm.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../appliance/harmless.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
@@ -29,7 +29,7 @@ export async function findFarm(context: Pick<RecipeContext, 'calls' | 'knownFarm
   const known = knownFarms()?.find((farm) => farm.name === name);
   const { profile = listed, vip, vport, isSilent, askedMs } = known ?? {};
   // A look at it might never end, and would leave a process on the appliance.
-  if (isSilent) return { name, profile: profile || listed, state: '', vip, vport, isSilent, askedMs };
+  if (isSilent) return { name, profile: profile || listed, state: 'unknown', vip, vport, isSilent, askedMs };
   const found = await readAgain(context, { name, profile: vip === undefined ? listed : profile, vip, vport });
   if (vip !== undefined || found.isSilent) return found;
   const list = await unlessLate(calls.read('listFarms', {}, listMs));
@@ -50,7 +50,7 @@ export async function readAgain(
   { name, profile, vip, vport }: Pick<Farm, 'name' | 'profile' | 'vip' | 'vport'>,
 ): Promise<Farm> {
   const reply = await unlessLate(calls.read('readFarmStatus', { farmname: name }, proxyAnswersMs));
-  return { name, profile, vip, vport, state: reply?.params.status ?? '', ...(!reply && { isSilent: true }) };
+  return { name, profile, vip, vport, state: stateWord(reply?.params.status), ...(!reply && { isSilent: true }) };
 }
 
 async function unlessLate<Reply>(reading: Promise<Reply>): Promise<Reply | undefined> {
@@ -84,9 +84,7 @@ export function placeOf(farm: Pick<Farm, 'vip' | 'vport'>): string {
 
 /** Reads the status of one farm with the cheapest call (docs/api.md §3.10). */
 export async function readFarmStatus({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<string> {
-  const { status } = (await calls.read('readFarmStatus', { farmname: name })).params;
-  // The number -1 stands for a farm that is neither up nor down (docs/api.md §2.1).
-  return status === '-1' ? 'unknown' : (status ?? 'unknown');
+  return stateWord((await calls.read('readFarmStatus', { farmname: name })).params.status);
 }
 
 export type BackendRow = Partial<NonNullable<ReplyOf<'readFarmStats'>['backends']>[number]>;
@@ -106,7 +104,7 @@ export async function readBackends(
   return (await calls.read('listFarmBackends', { farmname: name })).params;
 }
 
-/** Returns a status as it reads after "is": the API's `needed restart` is not such a word. */
+/** Returns a status as it reads after "is": `needed_restart` is not such a word. */
 export function statusWords(status: string): string {
-  return status === 'needed restart' ? 'waiting for a restart' : status;
+  return status === 'needed_restart' ? 'waiting for a restart' : status;
 }

@@ -105,7 +105,7 @@ export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm
  */
 function isAsGood(after: FarmReading, before: FarmReading): boolean {
   if (after.state === 'up') return true;
-  if (after.isSilent || after.state === 'down' || after.state === 'needed restart') return false;
+  if (after.isSilent || after.state === 'down' || after.state === 'needed_restart') return false;
   return before.isSilent || before.state === 'down' ? after.backendsUp > 0 : after.backendsUp >= before.backendsUp;
 }
 

@@ -75,12 +75,12 @@ async function rollBack(
   if (restart === 'done') return kept;
   const { state } = await readState(context, farmname);
   const isStopped = state === 'down' && farm.state !== 'down';
-  if (restart === 'unknown' && !isStopped && state !== 'needed restart') return kept;
+  if (restart === 'unknown' && !isStopped && state !== 'needed_restart') return kept;
   await restore();
   if (isStopped) for (const step of restartSteps(context, farm)) await step.run(send);
   const left = isUploaded ? await deleted() : '';
   if (isStopped) return `${farmname} was started again with ${files.join(', ')}.${left}`;
-  const waits = state === 'needed restart' ? '; its state is needed restart' : '';
+  const waits = state === 'needed_restart' ? '; its state is needed restart' : '';
   return `${farmname} has ${files.join(', ')}, as before${waits}.${left}`;
 
   /** Undoes what this run did: a certificate that was there before it stays. */

@@ -11,13 +11,19 @@ it.each([
   expect(addressOf({ vip, vport })).toBe(address);
 });
 
-it('a farm of a row has what nobody says as empty words, and no address instead of an empty one', () => {
+it('a farm of a row has no state and no address instead of empty words', () => {
   expect(farmOf({ farmname: 'shop' })).toEqual({
     name: 'shop',
     profile: '',
-    state: '',
+    state: 'unknown',
     vip: undefined,
     vport: undefined,
   });
   expect(farmOf({ farmname: 'shop', profile: null, status: null, vip: '', vport: '' }).vip).toBeUndefined();
+});
+
+it('the state of a farm of a row is the word that metrics have', () => {
+  const states = ['needed restart', '-1'].map((status) => farmOf({ farmname: 'shop', status }).state);
+
+  expect(states).toEqual(['needed_restart', 'unknown']);
 });

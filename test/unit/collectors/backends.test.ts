@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
 import { backends } from '../../../src/collectors/backends.ts';
 import { collectFarmFrom, familiesOf, linesOf } from './given-replies.ts';
 
@@ -82,6 +83,15 @@ it('the backends collector reads an empty farm', async () => {
 
   expect(empty.text).toBe('zlb_farm_sessions{appliance="lb",farm="shop"} 0\n');
   expect(silent.text).toBe('');
+});
+
+it('the backends collector does not know the backends of a farm whose state is not known, when none are listed', async () => {
+  const inSummary = { farms: [{ name: 'shop', profile: 'http', services: 1 }], counts: [] };
+  const [farm] = applianceFacts(new Map([['summary', inSummary]])).farms ?? [];
+
+  const collected = await collectFarmFrom(backends, farm!, { readFarmStats: { backends: [] } });
+
+  expect(collected.data.backends).toBeUndefined();
 });
 
 it('the backends collector has the number of sessions that the appliance counts, of which it may list fewer', async () => {

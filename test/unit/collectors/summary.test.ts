@@ -51,5 +51,5 @@ it('the summary collector counts only farms that are watched', async () => {
   );
 
   expect(collected.text).not.toContain('shop');
-  expect(collected.facts?.farms).toEqual([{ name: 'db', profile: 'l4xnat', state: '' }]);
+  expect(collected.facts?.farms).toEqual([{ name: 'db', profile: 'l4xnat', state: 'unknown' }]);
 });

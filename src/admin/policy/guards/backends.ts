@@ -58,7 +58,7 @@ const maintenanceOnStoppedFarm: Guard = {
         remedy: 'Start the farm first.',
       };
     }
-    if (farm?.state !== 'needed restart') return undefined;
+    if (farm?.state !== 'needed_restart') return undefined;
     return {
       severity: 'blocking',
       message: `The farm ${farm.name} has changes that wait for a restart, and the appliance refuses maintenance until then.`,

@@ -1,5 +1,5 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
-import { type Farm, farmOf } from '../../../appliance/farm.ts';
+import { type Farm, farmOf, stateWord } from '../../../appliance/farm.ts';
 import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../../appliance/harmless.ts';
 import { listed } from '../../../lib/text.ts';
@@ -21,14 +21,14 @@ export async function calledFarm(context: GuardContext): Promise<Farm | undefine
   const listed = profilesIn(await context.read('readFarmsSummary', {}))?.get(name);
   const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
   const profile = listed ?? '';
-  if (listed !== undefined && isKnownSilent(context, name)) return { name, profile, state: '', isSilent: true };
+  if (listed !== undefined && isKnownSilent(context, name)) return { name, profile, state: 'unknown', isSilent: true };
   try {
     const { params } = await context.read('readFarmStatus', { farmname: name }, limitMs);
-    return { name, profile, state: params.status ?? '' };
+    return { name, profile, state: stateWord(params.status) };
   } catch (error) {
     // Its proxy does not answer the appliance, which says nothing about the others.
     if (listed !== undefined && error instanceof ApplianceError && error.reason === 'timeout')
-      return { name, profile, state: '', isSilent: true };
+      return { name, profile, state: 'unknown', isSilent: true };
     // A listed farm has a status, so this release lacks the call.
     if (listed === undefined && isMissing(error)) return undefined;
     throw error;
@@ -60,7 +60,7 @@ const hardRestart: Guard = {
     if (!farm || farm.state === 'down' || farm.profile === 'l4xnat') return undefined;
     return {
       severity: 'blocking',
-      message: `The farm ${farm.name} is running (${farm.state || 'unknown status'}), and a start kills a running farm before it starts it again: its open connections drop, and if its address or port is not free then, it stays down.`,
+      message: `The farm ${farm.name} is running (${farm.state === 'unknown' ? 'unknown status' : farm.state.replaceAll('_', ' ')}), and a start kills a running farm before it starts it again: its open connections drop, and if its address or port is not free then, it stays down.`,
       remedy: 'Send the action restart to restart it. Otherwise do nothing: it is running.',
     };
   },
@@ -295,7 +295,7 @@ const reachesL4Daemon: Guard = {
 async function summarised({ read }: GuardContext): Promise<readonly Farm[]> {
   try {
     const profiles = profilesIn(await read('readFarmsSummary', {})) ?? new Map<string, string>();
-    return [...profiles].map(([name, profile]) => ({ name, profile, state: '' }));
+    return [...profiles].map(([name, profile]) => ({ name, profile, state: 'unknown' }));
   } catch (error) {
     if (error instanceof ApplianceError) return [];
     throw error;
