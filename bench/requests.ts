@@ -33,11 +33,11 @@ export async function requestResults(): Promise<readonly Result[]> {
     line(line: string) {
       const { content } = readLine(line);
       if (typeof content === 'string' || content.kind !== 'answer') return refuse(`not read: ${line}`);
-      counts.line(content.kind);
+      counts.countLine(content.kind);
       counts.answered(content);
     },
     fault: refuse,
-    part: () => refuse('half a line'),
+    incomplete: () => refuse('half a line'),
     isOverLimit: false,
   };
   const each = (lines: number, read: () => void) => {

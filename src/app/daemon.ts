@@ -167,7 +167,7 @@ function createFleet(
   const inProbeSlot = createSlots(maxProbesAtOnce);
   return new FleetPoller<WatchedAppliance>({
     store,
-    createPoller: (appliance, { counters, handover: before }, listener) =>
+    createPoller: (appliance, { counters, handover }, listener) =>
       createPoller(appliance, {
         names,
         basePaths,
@@ -175,7 +175,7 @@ function createFleet(
         inProbeSlot,
         store,
         counters,
-        before,
+        handover,
         listeners: [listener, history.listenerOf(rememberedAs(appliance)), twins.listenerOf(appliance.name)],
         log: log.child({ appliance: appliance.name }),
         now,
@@ -240,7 +240,7 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       current.settings = settings;
       self.credentialsAre(credentialsOf(settings, web));
       const change = describeChange(await fleet.watch(watchedIn(settings)));
-      requests.publish(true);
+      requests.republish();
       await history.watch(remembered(settings), settings.history);
       twins.watch(settings.twins);
       history.note('reload', `configuration reloaded: ${change}`);

@@ -18,11 +18,11 @@ export type MetricsStore = ReturnType<typeof createMetricsStore>;
 const maxAtOnce = 2_000;
 
 /** A reading of an appliance under its key. A newer one replaces it. */
-interface Shown {
+interface StoredReading {
   /** All of its families, also those that are left out. */
   readonly families: readonly FamilySize[];
-  /** The families that are shown, rendered or not yet. */
-  shown: readonly FamilySize[];
+  /** The families that the limit allows, rendered or not yet. */
+  allowed: readonly FamilySize[];
   /** The finished lines by family; empty until they are rendered. */
   lines: readonly FamilyLines[];
   /** Its turn when the limit is divided; undefined if it is not limited. */
@@ -42,7 +42,7 @@ interface Limit {
 }
 
 /** The readings of one appliance, in the order in which their keys were put first. */
-type ShownReadings = Map<string, Shown>;
+type StoredReadings = Map<string, StoredReading>;
 
 /**
  * Holds the finished text of all appliances and joins it into expositions, family by family;
@@ -50,7 +50,7 @@ type ShownReadings = Map<string, Shown>;
  */
 export function createMetricsStore(families: readonly Family[]) {
   const headers = Promise.all(families.map(headerOf));
-  let appliances: ReadonlyMap<string, ShownReadings> = new Map();
+  let appliances: ReadonlyMap<string, StoredReadings> = new Map();
   const rendering = new Set<Promise<void>>();
   /** The cache of expositions of all appliances; emptied by every change. */
   const pages = new Map<string, Promise<Page>>();
@@ -62,7 +62,7 @@ export function createMetricsStore(families: readonly Family[]) {
      */
     arrange(names: readonly string[], emptied: ReadonlySet<string> = new Set()): void {
       const before = appliances;
-      const kept = (name: string): ShownReadings | undefined => (emptied.has(name) ? undefined : before.get(name));
+      const kept = (name: string): StoredReadings | undefined => (emptied.has(name) ? undefined : before.get(name));
       appliances = new Map(names.map((name) => [name, kept(name) ?? new Map()]));
       pages.clear();
     },
@@ -71,15 +71,15 @@ export function createMetricsStore(families: readonly Family[]) {
      * exposition has it, as far as the limit allows. Returns the number of series that are left out
      * now, of this reading and of others.
      */
-    put(appliance: string, key: string, reading: FilledRegistry, limit?: Limit): number {
+    put(appliance: string, key: string, filled: FilledRegistry, limit?: Limit): number {
       const readings = appliances.get(appliance);
       if (!readings) return 0;
-      const { families } = reading;
-      const shown: Shown = { families, shown: families, lines: [], rank: limit?.rank };
-      readings.set(key, shown);
+      const { families } = filled;
+      const stored: StoredReading = { families, allowed: families, lines: [], rank: limit?.rank };
+      readings.set(key, stored);
       pages.clear();
       const leftOut = limit ? applyLimit(readings, limit.maxSeries) : 0;
-      const rendered = render(reading, shown).finally(() => rendering.delete(rendered));
+      const rendered = render(filled, stored).finally(() => rendering.delete(rendered));
       rendering.add(rendered);
       return leftOut;
     },
@@ -89,10 +89,10 @@ export function createMetricsStore(families: readonly Family[]) {
     /** Returns the numbers of series in the limited readings of an appliance. */
     series(appliance: string): { readonly shown: number; readonly leftOut: number } {
       const sums = { shown: 0, leftOut: 0 };
-      for (const { families, shown, rank } of appliances.get(appliance)?.values() ?? []) {
+      for (const { families, allowed, rank } of appliances.get(appliance)?.values() ?? []) {
         if (rank === undefined) continue;
-        sums.shown += totalSeries(shown);
-        sums.leftOut += totalSeries(families) - totalSeries(shown);
+        sums.shown += totalSeries(allowed);
+        sums.leftOut += totalSeries(families) - totalSeries(allowed);
       }
       return sums;
     },
@@ -116,32 +116,32 @@ export function createMetricsStore(families: readonly Family[]) {
 }
 
 /** Leaves out the families that do not fit; returns the number of their series. */
-function applyLimit(readings: ShownReadings, maxSeries: number): number {
+function applyLimit(readings: StoredReadings, maxSeries: number): number {
   const quota = divideLimit(readings, maxSeries);
   let leftOut = 0;
   if (quota.allowsAll) return leftOut;
   for (const [key, reading] of readings) {
     if (reading.rank === undefined) continue;
-    const allowed = reading.shown.filter(({ family }) => quota.allows(key, family));
-    if (allowed.length === reading.shown.length) continue;
-    leftOut += totalSeries(reading.shown) - totalSeries(allowed);
-    reading.shown = allowed;
+    const allowed = reading.allowed.filter(({ family }) => quota.allows(key, family));
+    if (allowed.length === reading.allowed.length) continue;
+    leftOut += totalSeries(reading.allowed) - totalSeries(allowed);
+    reading.allowed = allowed;
     reading.lines = reading.lines.filter(({ family }) => quota.allows(key, family));
   }
   return leftOut;
 }
 
 /** Renders a reading, and shows the families of it that are still allowed afterwards. */
-async function render({ registry }: FilledRegistry, shown: Shown): Promise<void> {
-  const families = shown.shown;
+async function render({ registry }: FilledRegistry, stored: StoredReading): Promise<void> {
+  const families = stored.allowed;
   const isLong = totalSeries(families) > maxAtOnce;
   const texts: (readonly [Family, string])[] = [];
   for (const { family } of families) {
     if (isLong) await nextTick();
     texts.push([family, await renderLines(registry, family.name)]);
   }
-  const allowed = new Set(shown.shown.map(({ family }) => family));
-  shown.lines = toBytes(texts.filter(([family, text]) => allowed.has(family) && text !== ''));
+  const allowedNow = new Set(stored.allowed.map(({ family }) => family));
+  stored.lines = toBytes(texts.filter(([family, text]) => allowedNow.has(family) && text !== ''));
 }
 
 /** Returns bytes in a memory of their own: short buffers of the pool would keep all of it. */
@@ -162,7 +162,7 @@ type Header = readonly [Family, Readonly<Record<Format, TextPart>>];
 function join(
   headers: readonly Header[],
   format: Format,
-  chosen: readonly ShownReadings[],
+  chosen: readonly StoredReadings[],
   isBare: boolean,
 ): readonly TextPart[] {
   const joined = new Map<Family, TextPart[]>(headers.map(([family]) => [family, []]));

@@ -5,10 +5,10 @@ import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
 import type { BackendName, FarmStatus, LastMinute } from '../state/status.ts';
 import type { FrameFault } from './frames.ts';
-import type { LineFault, LoggedAnswer, LoggedDenial } from './logged-line.ts';
+import type { LineFault, LoggedAnswer, LoggedRequest } from './logged-line.ts';
 import { RecentRequests } from './recent.ts';
 
-export type LineResult = (LoggedAnswer | LoggedDenial)['kind'] | LineFault | FrameFault | 'over_limit' | 'early';
+export type LineResult = LoggedRequest['kind'] | LineFault | FrameFault | 'over_limit' | 'early';
 
 const ofFarm = ['farm'];
 const ofObjective = ['farm', 'objective'];
@@ -84,8 +84,9 @@ export class RequestCounts {
   #duration: Histogram | undefined;
   readonly #backendDuration = new Histogram({ ...optionsOf(families.backendDuration, this.#registry), buckets: [] });
   readonly #farmKnown = new Gauge(optionsOf(families.farmKnown, this.#registry));
-  /** Farms of which a request came, and their backends whose failures began, by their key. */
-  readonly #begun = new Set<string>();
+  readonly #loggingFarms = new Set<string>();
+  /** Backends whose failure counters were created, by their key. */
+  readonly #initializedBackends = new Set<string>();
   #learned: readonly LoggedFarm[] = [];
   readonly #bytes = new Counter(optionsOf(families.bytes, this.#registry));
   readonly #denials = new Counter(optionsOf(families.denials, this.#registry));
@@ -156,12 +157,12 @@ export class RequestCounts {
       }
     }
     this.#learned = farms;
-    for (const farm of farms) if (this.#begun.has(farm.name)) this.#beginFailures(farm);
+    for (const farm of farms) if (this.#loggingFarms.has(farm.name)) this.#initializeFailures(farm);
   }
 
-  /** True while no answer to a client was counted. */
-  get isSilent(): boolean {
-    return this.#begun.size === 0;
+  /** True while no answer of a known farm was counted. */
+  get hasNoAnswers(): boolean {
+    return this.#loggingFarms.size === 0;
   }
 
   /** Returns true if polling knows a farm, and its service and backend where a request has them. */
@@ -169,7 +170,7 @@ export class RequestCounts {
     return names.every((_, index) => this.#nameOf(...names.slice(0, index + 1)) !== unknown);
   }
 
-  line(result: LineResult, times = 1): void {
+  countLine(result: LineResult, times = 1): void {
     this.#lines.inc({ appliance: this.#appliance, result }, times);
   }
 
@@ -178,7 +179,7 @@ export class RequestCounts {
     const labels = { appliance: this.#appliance, farm: this.#labelOf(farm) };
     const known = { ...labels, service: this.#labelOf(farm, service) };
     const ofBackend = { ...known, backend: this.#labelOf(farm, service, backend) };
-    this.#begin(farm);
+    this.#initialize(farm);
     this.#requests.inc({ ...ofBackend, code: codeLabel(code) }, times);
     if (bytes !== undefined) this.#bytes.inc(labels, bytes * times);
     if (seconds !== undefined)
@@ -234,30 +235,30 @@ export class RequestCounts {
     return labelValue(this.#nameOf(...names), families.requests.labels);
   }
 
-  /** Begins the failures of a farm that logs: of one that does not, 0 would be an untruth. */
-  #begin(farm: string): void {
+  /** Creates the failure counters of a farm at 0 once it logs: before, 0 would be false. */
+  #initialize(farm: string): void {
     // A name that is not known is not searched for: anybody can send one in each line.
-    if (this.#begun.has(farm) || !this.#names.has(farm)) return;
+    if (this.#loggingFarms.has(farm) || !this.#names.has(farm)) return;
     const known = this.#learned.find(({ name }) => name === farm);
     if (!known) return;
-    this.#begun.add(known.name);
-    this.#beginFailures(known);
+    this.#loggingFarms.add(known.name);
+    this.#initializeFailures(known);
   }
 
-  #beginFailures({ name: farm, backends = [] }: LoggedFarm): void {
+  #initializeFailures({ name: farm, backends = [] }: LoggedFarm): void {
     const labels = { appliance: this.#appliance, farm: this.#labelOf(farm) };
-    const begin = (service: string, backend: string, code: string) =>
+    const initialize = (service: string, backend: string, code: string) =>
       this.#requests.inc(
         { ...labels, service: this.#labelOf(farm, service), backend: this.#labelOf(farm, service, backend), code },
         0,
       );
     // The proxy itself says when no service or no backend is there.
-    for (const service of new Set(['', ...backends.map((each) => each.service)])) begin(service, '', '503');
+    for (const service of new Set(['', ...backends.map((each) => each.service)])) initialize(service, '', '503');
     for (const { service, backend } of backends) {
       const key = keyOf(farm, this.#nameOf(farm, service), this.#nameOf(farm, service, backend));
-      if (this.#begun.has(key)) continue;
-      this.#begun.add(key);
-      for (const code of failureCodes) begin(service, backend, code);
+      if (this.#initializedBackends.has(key)) continue;
+      this.#initializedBackends.add(key);
+      for (const code of failureCodes) initialize(service, backend, code);
     }
   }
 

@@ -12,7 +12,7 @@ export interface FrameSink {
   line(line: string): void;
   fault(fault: FrameFault): void;
   /** Counts bytes that are not a whole frame. */
-  part(): void;
+  incomplete(): void;
   /** True while no more is to be read. */
   readonly isOverLimit: boolean;
 }
@@ -43,7 +43,7 @@ export class FrameReader {
       frames += 1;
     }
     const isRead = !sink.isOverLimit || text === '';
-    if (frames === 0 && bytes) sink.part();
+    if (frames === 0 && bytes) sink.incomplete();
     this.#rest = text;
     return isRead;
   }
@@ -63,7 +63,7 @@ export class FrameReader {
 
   /** Throws away what is there of a frame that cannot be read; returns its length. */
   #skip(text: string, sink: FrameSink): number {
-    sink.part();
+    sink.incomplete();
     if (this.#skipsLine) {
       const end = text.indexOf('\n') + 1;
       this.#skipsLine = end === 0;

@@ -16,10 +16,15 @@ export interface LoggedAnswer {
 }
 
 /** A request that the web application firewall denied. */
-export interface LoggedDenial {
+interface LoggedDenial {
   readonly kind: 'denial';
   readonly farm: string;
 }
+
+export type LoggedRequest = LoggedAnswer | LoggedDenial;
+
+/** What the proxy itself wrote of an answer, which no client can write. */
+export type LineNames = Pick<LoggedAnswer, 'farm' | 'service' | 'backend'>;
 
 /**
  * Reasons for which a line says nothing of a request: `other` is about something else, `unreadable`
@@ -29,7 +34,7 @@ export interface LoggedDenial {
 export type LineFault = 'other' | 'unreadable' | 'ambiguous';
 
 export interface LoggedLine {
-  readonly content: LoggedAnswer | LoggedDenial | LineFault;
+  readonly content: LoggedRequest | LineFault;
   /** How many lines it stands for. */
   readonly times: number;
 }

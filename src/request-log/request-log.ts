@@ -16,6 +16,7 @@ import type { MetricsStore } from '../metrics/store.ts';
 import type { LastMinute } from '../state/status.ts';
 import { type LoggedFarm, type LineResult, type Objective, RequestCounts } from './counts.ts';
 import { readLine } from './line.ts';
+import type { LoggedRequest } from './logged-line.ts';
 import {
   createHandshakes,
   type LineSink,
@@ -28,7 +29,7 @@ import {
   type Sender,
   type StreamReceiver,
 } from './receiver.ts';
-import { type LoggedRequest, maxWaitMs, namesOf, WaitingRequests } from './waiting.ts';
+import { maxWaitMs, namesOf, WaitingRequests } from './waiting.ts';
 
 export interface RequestLogSettings {
   /** Without an address, nothing is received. */
@@ -144,9 +145,14 @@ export class RequestLog implements LineSink {
     log.info({ addresses: this.addresses }, 'receiving the log of requests');
   }
 
-  /** Shows new counts; all of them after the store may have dropped some. */
-  publish(isNeeded?: true): void {
-    for (const each of this.#senders) each.publish(isNeeded);
+  /** Shows new counts. */
+  publish(): void {
+    for (const each of this.#senders) each.publish();
+  }
+
+  /** Shows all counts, after the store may have dropped some. */
+  republish(): void {
+    for (const each of this.#senders) each.republish();
   }
 
   /** Returns the last minute of a farm; undefined if no line about it came. */
@@ -219,7 +225,7 @@ class ApplianceLog implements Sender {
   }
 
   get isSilent(): boolean {
-    return this.counts.isSilent && steadyNow() - this.#sinceMs >= silentAfterMs;
+    return this.counts.hasNoAnswers && steadyNow() - this.#sinceMs >= silentAfterMs;
   }
 
   sends(address: string): boolean {
@@ -232,28 +238,37 @@ class ApplianceLog implements Sender {
 
   line(text: string): void {
     const { content, times } = readLine(text);
-    if (typeof content === 'string') return this.#count(content, times);
+    if (typeof content === 'string') return this.#countLine(content, times);
     this.#spend(times);
     const nowMs = steadyNow();
     if (!this.#hasList) this.#waitsSinceMs ??= nowMs;
-    if (this.counts.knows(...namesOf(content))) return this.#request(content, times);
-    // Under its names once polling knows them, and under no other ones before.
+    if (this.counts.knows(...namesOf(content))) return this.#countRequest(content, times);
+    // It waits until polling knows its names; until then it must not count as `unknown`.
     if ((this.#hasList || this.#awaitsList) && this.#waiting.add(content, times, nowMs)) return;
-    this.#nameless(content, times);
+    this.#countUnnamed(content, times);
   }
 
   fault(result: LineResult): void {
-    this.#count(result, 1);
+    this.#countLine(result, 1);
   }
 
-  part(): void {
+  incomplete(): void {
     this.#spend(1);
   }
 
-  /** Shows the counts, with what has waited; by default if something came since the last time. */
-  publish(isForced?: true): void {
+  /** Shows the counts, with what has waited, if something came since the last time. */
+  publish(): void {
     this.#learn();
-    if (!this.#isBehind && !isForced) return;
+    if (this.#isBehind) this.#show();
+  }
+
+  /** Shows the counts, with what has waited, also if nothing came. */
+  republish(): void {
+    this.#learn();
+    this.#show();
+  }
+
+  #show(): void {
     this.#isBehind = false;
     this.#parts.store.put(this.appliance.name, storeKey, this.counts.reading());
   }
@@ -275,28 +290,28 @@ class ApplianceLog implements Sender {
     this.counts.learn(farms);
     this.#hasList ||= farms !== undefined;
     const { known, late } = this.#waiting.take((...names) => this.counts.knows(...names), this.#hasList, nowMs);
-    for (const { request, times } of known) this.#request(request, times);
-    for (const { request, times } of late) this.#nameless(request, times);
+    for (const { request, times } of known) this.#countRequest(request, times);
+    for (const { request, times } of late) this.#countUnnamed(request, times);
     this.#learningMs = steadyNow() - nowMs;
   }
 
   /** Counts a request whose names polling does not know. */
-  #nameless(request: LoggedRequest, times: number): void {
-    if (this.#hasList) this.#request(request, times);
-    else this.#count('early', times);
+  #countUnnamed(request: LoggedRequest, times: number): void {
+    if (this.#hasList) this.#countRequest(request, times);
+    else this.#countLine('early', times);
   }
 
-  #request(request: LoggedRequest, times: number): void {
-    this.counts.line(request.kind, times);
+  #countRequest(request: LoggedRequest, times: number): void {
+    this.counts.countLine(request.kind, times);
     this.#isBehind = true;
     if (request.kind === 'answer') this.counts.answered(request, times);
     else this.counts.denied(request.farm, times);
   }
 
-  #count(result: LineResult, times: number): void {
+  #countLine(result: LineResult, times: number): void {
     // What is dropped takes nothing from what comes later.
     if (result !== 'over_limit') this.#spend(times);
-    this.counts.line(result, times);
+    this.counts.countLine(result, times);
     this.#isBehind = true;
   }
 

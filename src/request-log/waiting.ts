@@ -1,6 +1,4 @@
-import type { LoggedAnswer, LoggedDenial } from './logged-line.ts';
-
-export type LoggedRequest = LoggedAnswer | LoggedDenial;
+import type { LoggedRequest } from './logged-line.ts';
 
 /** Equal lines. */
 export interface Waiting {

@@ -1,4 +1,4 @@
-import type { LineFault, LoggedAnswer } from './logged-line.ts';
+import type { LineFault, LineNames, LoggedAnswer } from './logged-line.ts';
 
 /**
  * The proxy's own words, which come first: farm, thread, state, service, backend and client. A
@@ -37,8 +37,6 @@ export function readZproxyText(text: string): LoggedAnswer | LineFault {
       return 'unreadable';
   }
 }
-
-type LineNames = Pick<LoggedAnswer, 'farm' | 'service' | 'backend'>;
 
 function readEstablished(names: LineNames, rest: string): LoggedAnswer | LineFault {
   const at = rest.indexOf(between);

@@ -172,7 +172,7 @@ it('ends a connection that sends nothing, and keeps one that sent a line before'
   const sender = {
     line: (line: string) => void lines.push(line),
     fault: () => undefined,
-    part: () => undefined,
+    incomplete: () => undefined,
     isOverLimit: false,
   };
   const sink = { senderOf: () => sender, refused: (reason: string) => void refusals.push(reason) };
@@ -317,7 +317,7 @@ it('shows its counts again when the store has dropped them', async () => {
   await counts(1);
   store.arrange(['lb'], new Set(['lb']));
 
-  log.publish(true);
+  log.republish();
 
   await counts(1);
 });

@@ -12,7 +12,7 @@ function givenSink(atOnce = Number.POSITIVE_INFINITY) {
     faults,
     line: (line: string) => void (spent += lines.push(line) && 1),
     fault: (fault: string) => void (spent += faults.push(fault) && 1),
-    part: () => void (spent += 1),
+    incomplete: () => void (spent += 1),
     get isOverLimit() {
       return spent >= atOnce;
     },
