@@ -32,7 +32,7 @@ export function createStore(): MetricsStore {
 interface PollerParts
   extends Pick<
     AppliancePollerParts,
-    'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'before' | 'listeners' | 'isLogSilent'
+    'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'handover' | 'listeners' | 'isLogSilent'
   > {
   readonly names: Names;
   readonly basePaths?: BasePaths | undefined;

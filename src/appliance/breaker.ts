@@ -22,7 +22,7 @@ export interface Breaker {
   /** Records that a call was sent; returns a function for its end. */
   sent(): () => void;
   /** False after a failure until the next answer, and while a call waits far longer than others. */
-  readonly isAnswering: boolean;
+  readonly callsSucceed: boolean;
 }
 
 export interface BreakerOptions {
@@ -66,7 +66,7 @@ export function createBreaker({ now, random }: BreakerOptions): Breaker {
     get waitMs() {
       return state === 'open' ? Math.max(0, probeAt - now()) : 0;
     },
-    get isAnswering() {
+    get callsSucceed() {
       const patienceMs = Math.max(silenceMs, 1.5 * slowestMs);
       return state === 'closed' && failures === 0 && [...pending].every(({ atMs }) => now() - atMs < patienceMs);
     },

@@ -11,13 +11,13 @@ import { steadyNow } from '../lib/time.ts';
 import {
   type ApplianceResponse,
   codeOfStatus,
-  type Expected,
   headerOf,
   isForeign404,
   isMissingRoute,
   checkResponse,
   mediaTypeOf,
   type CheckedResponse,
+  type ReplySpec,
 } from './response.ts';
 import { BasePaths } from './base-paths.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
@@ -38,7 +38,7 @@ import {
   remedyFor,
 } from './errors.ts';
 import type { Unreadable } from './decode.ts';
-import type { HarmlessFarm } from './harmless.ts';
+import type { SafeFarmName } from './harmless.ts';
 import type { EndpointRow } from './api/row.ts';
 import { endpoints } from './api/table.ts';
 import { createBodyScrubber, keyHeaders, type KeyOptions, keysToHide, presentable, scrub } from './api-key.ts';
@@ -68,7 +68,7 @@ export type ReplyOf<Key extends ReadKey> = Rows[Key] extends { readonly reply: i
   : never;
 
 export type Params<Key extends ReadKey> = Key extends FarmReadKey
-  ? { readonly farmname: HarmlessFarm }
+  ? { readonly farmname: SafeFarmName }
   : Rows[Key] extends { readonly route: infer R extends string }
     ? RouteParams<R>
     : never;
@@ -151,7 +151,7 @@ interface Call {
   readonly endpoint: string;
   /** Below the base path, encoded. */
   readonly path: string;
-  readonly reply: Expected;
+  readonly spec: ReplySpec;
   readonly limitMs: number;
   readonly asksProxies: boolean;
   /** True if another base path is tried after it. */
@@ -159,7 +159,7 @@ interface Call {
 }
 
 interface Exchange {
-  readonly answer: ApplianceResponse;
+  readonly response: ApplianceResponse;
   readonly checked: CheckedResponse;
 }
 
@@ -182,7 +182,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
     const found = await withDeadline(signal, call.limitMs, (ending) =>
       exchange({ ...call, triesNextPath: !isLast }, `${basePath}${call.path}`, ending),
     );
-    return basePaths.judge(url, basePath, found.answer) || isLast ? found : await ask(call, others, signal);
+    return basePaths.judge(url, basePath, found.response) || isLast ? found : await ask(call, others, signal);
   }
 
   return {
@@ -197,7 +197,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
       }
       const named = (found: readonly Unreadable[]): void =>
         onUnreadable?.(found.map((each) => ({ ...each, endpoint, example: presentable(each.example, keys) })));
-      const reply = {
+      const spec = {
         schema: row.reply,
         maxValues: maxValuesOf(row.maxValues, bodyBytes),
         onUnreadable: onUnreadable && named,
@@ -206,17 +206,17 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
       const call = {
         endpoint,
         path,
-        reply,
+        spec,
         limitMs: limitMs ?? Math.max(timeoutMs, patienceMs),
         asksProxies: patienceMs > 0,
       };
-      const { answer, checked } = await ask(call, basePaths.candidates(url), signal);
-      if (answer.text.length > longReply) await nextTick();
+      const { response, checked } = await ask(call, basePaths.candidates(url), signal);
+      if (response.text.length > longReply) await nextTick();
       if ('value' in checked) return checked.value as never;
       throw new ApplianceError(checked.reason, {
         endpoint,
-        status: answer.status,
-        routeMissing: isMissingRoute(answer),
+        status: response.status,
+        routeMissing: isMissingRoute(response),
         message: `GET ${endpoint}: ${presentable(checked.because, keys)}`,
       });
     },
@@ -256,7 +256,7 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
   return (call: Call, path: string, signal: AbortSignal): Promise<Exchange> => attempt(call, path, signal, mayBeIdle);
 
   async function attempt(call: Call, path: string, signal: AbortSignal, mayRetry: boolean): Promise<Exchange> {
-    const { endpoint, reply, asksProxies, triesNextPath = false } = call;
+    const { endpoint, spec, asksProxies, triesNextPath = false } = call;
     const startedAt = steadyNow();
     const sentAt = now();
     let answered = false;
@@ -264,29 +264,29 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
     const report = (outcome: Omit<CallReport, 'method' | 'endpoint' | 'asksProxies' | 'seconds'>): void =>
       onCall({ method: 'GET', endpoint, asksProxies, seconds: (steadyNow() - startedAt) / 1_000, ...outcome });
     try {
-      const onAnswer = (): void => {
+      const onHeaders = (): void => {
         answered = true;
         answeredAt = now();
         mayBeIdle = true;
       };
-      const response = await connection.read({ path, headers, signal, onAnswer });
-      const clockOffsetSeconds = clockOffset(headerOf(response.headers, 'date'), sentAt, answeredAt);
+      const received = await connection.read({ path, headers, signal, onHeaders });
+      const clockOffsetSeconds = clockOffset(headerOf(received.headers, 'date'), sentAt, answeredAt);
       // Before anything is read from it: an appliance may echo the key in a name or in a message.
-      const text = scrubBody(response.text);
-      const mediaType = mediaTypeOf(scrub(headerOf(response.headers, 'content-type'), keys));
+      const text = scrubBody(received.text);
+      const mediaType = mediaTypeOf(scrub(headerOf(received.headers, 'content-type'), keys));
       const encoding =
-        headerOf(response.headers, 'content-encoding') || headerOf(response.headers, 'transfer-encoding');
-      const answer = { status: response.status, mediaType, encoding, text };
-      const checked = checkResponse(answer, reply);
+        headerOf(received.headers, 'content-encoding') || headerOf(received.headers, 'transfer-encoding');
+      const response = { status: received.status, mediaType, encoding, text };
+      const checked = checkResponse(response, spec);
       report({
-        code: codeOfStatus(answer.status),
+        code: codeOfStatus(response.status),
         reason: 'reason' in checked ? checked.reason : undefined,
-        triesNextPath: triesNextPath && isForeign404(answer),
+        triesNextPath: triesNextPath && isForeign404(response),
         authenticated: checked.provesKey,
         clockOffsetSeconds,
         certificate: connection.certificate(),
       });
-      return { answer, checked };
+      return { response, checked };
     } catch (error) {
       connection.reset();
       mayBeIdle = false;

@@ -205,7 +205,7 @@ interface BufferedRequest {
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
   /** Called when the headers of the response have arrived. */
-  readonly onAnswer: () => void;
+  readonly onHeaders: () => void;
 }
 
 const utf8 = new TextDecoder();
@@ -217,7 +217,7 @@ const utf8 = new TextDecoder();
  * connection; it is not sent then.
  */
 function readResponse(dispatcher: Dispatcher, request: BufferedRequest, maxBytes: number): Promise<BufferedResponse> {
-  const { signal, onAnswer, path, headers } = request;
+  const { signal, onHeaders, path, headers } = request;
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let body: GrowingBuffer | undefined = new GrowingBuffer(maxBytes);
@@ -252,7 +252,7 @@ function readResponse(dispatcher: Dispatcher, request: BufferedRequest, maxBytes
           // An informational (1xx) response is followed by the final one.
           if (status < 200) return;
           begun = { status, headers };
-          onAnswer();
+          onHeaders();
         },
         onResponseData(responding, chunk) {
           if (body?.add(chunk) === false) responding.abort(new errors.ResponseExceededMaxSizeError());

@@ -3,7 +3,7 @@ import { type AnySchemaObject, Ajv, type ErrorObject, type FuncKeywordDefinition
 import type { TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
 import { beginning, digestForm, ownText } from '../lib/text.ts';
-import type { Excess } from './reply-bounds.ts';
+import type { ReplyFault } from './reply-bounds.ts';
 import { partKeyword, rowsKeyword, type WireKind, wireKeyword, type WireRowsSchema } from './wire-types.ts';
 
 /** A field of a reply of which values, or whole rows of a list, could not be read. */
@@ -22,7 +22,7 @@ type Decode = (
   schema: TSchema,
   body: unknown,
   onUnreadable?: OnUnreadable,
-) => { readonly ok: true } | ({ readonly ok: false } & Excess);
+) => { readonly ok: true } | ({ readonly ok: false } & ReplyFault);
 
 /** Values or rows that could not be read. */
 interface UnreadablePart extends Pick<Unreadable, 'field' | 'count'> {

@@ -12,7 +12,7 @@ export interface FarmRow {
 /** A farm: who it is, where it listens, and whether its proxy answers the appliance. */
 export interface Farm {
   readonly name: string;
-  /** `http`, `https`, `l4xnat`, `gslb`, `datalink`, `eproxy`; empty where nobody says. */
+  /** `http`, `https`, `l4xnat`, `gslb`, `datalink`, `eproxy`; empty if the appliance reports none. */
   readonly profile: string;
   /** As {@link stateWord} returns it, such as `up` and `needed_restart` (docs/api.md §2.1). */
   readonly state: string;
@@ -25,7 +25,7 @@ export interface Farm {
   readonly askedMs?: number | undefined;
   /** Files that it presents; absent where that was not read. */
   readonly certificates?: readonly string[] | undefined;
-  /** The program of its HTTP proxy; absent where nobody says. */
+  /** The program of its HTTP proxy; absent if the appliance does not report it. */
   readonly proxy?: Proxy | undefined;
 }
 

@@ -7,18 +7,18 @@ declare const harmless: unique symbol;
  * The name of a farm that may stand in a read which acts on L4 farms (docs/api.md §1.7): a farm of
  * another profile, or one that is asked for on purpose.
  */
-export type HarmlessFarm = string & { readonly [harmless]: true };
+export type SafeFarmName = string & { readonly [harmless]: true };
 
 const harmlessProfiles: readonly string[] = ['http', 'https', 'eproxy', 'gslb', 'datalink'];
 
 /** Returns the name of a farm that is not an L4 farm; undefined for one, and for an unknown profile. */
-export function unlessL4(name: string, profile: string | null | undefined): HarmlessFarm | undefined {
-  return harmlessProfiles.includes(profile ?? '') ? (name as HarmlessFarm) : undefined;
+export function safeFarmName(name: string, profile: string | null | undefined): SafeFarmName | undefined {
+  return harmlessProfiles.includes(profile ?? '') ? (name as SafeFarmName) : undefined;
 }
 
 /** Returns the name of any farm, for what a person orders and for nothing else. */
-export function onPurpose(name: string): HarmlessFarm {
-  return name as HarmlessFarm;
+export function onPurpose(name: string): SafeFarmName {
+  return name as SafeFarmName;
 }
 
 /**
@@ -36,5 +36,5 @@ export function profilesIn({ params }: Static<typeof FarmsSummaryReply>): Readon
 /** Returns true if a summary says that a farm is not an L4 farm; the API refuses one that it lacks. */
 export function isHarmless(summary: Static<typeof FarmsSummaryReply>, farm: string): boolean {
   const profiles = profilesIn(summary);
-  return profiles !== undefined && (!profiles.has(farm) || unlessL4(farm, profiles.get(farm)) !== undefined);
+  return profiles !== undefined && (!profiles.has(farm) || safeFarmName(farm, profiles.get(farm)) !== undefined);
 }

@@ -1,7 +1,7 @@
 import type { FailureReason } from './errors.ts';
 
-/** The reason for which a reply must not be parsed. */
-export interface Excess {
+/** The reason for which a reply is not used. */
+export interface ReplyFault {
   readonly reason: Extract<FailureReason, 'oversize' | 'malformed'>;
   readonly because: string;
 }
@@ -35,7 +35,7 @@ const closeBrace = 0x7d;
  * Counts values (commas and opened containers outside strings, an upper bound) and nesting, in one
  * pass without recursion. Accepts texts that are not JSON; parsing refuses them.
  */
-export function excessOf(text: string, maxValues: number): Excess | undefined {
+export function faultOf(text: string, maxValues: number): ReplyFault | undefined {
   let values = 1;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -107,12 +107,12 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-const tooDeep: Excess = {
+const tooDeep: ReplyFault = {
   reason: 'malformed',
   because: `the body is nested more than ${maxDepth} deep, which no reply of the API is`,
 };
 
-function tooMany(maxValues: number): Excess {
+function tooMany(maxValues: number): ReplyFault {
   const remedy = 'raise limits.body_bytes if such a reply is expected, which raises this bound in proportion';
   return { reason: 'oversize', because: `the reply holds more than ${maxValues} values; ${remedy}` };
 }

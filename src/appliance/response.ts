@@ -4,7 +4,7 @@ import { isRecord } from '../lib/check.ts';
 import { beginning } from '../lib/text.ts';
 import { decode, type OnUnreadable } from './decode.ts';
 import { type FailureReason, reasonOfStatus } from './errors.ts';
-import { type Excess, excessOf, withLengthOf } from './reply-bounds.ts';
+import { faultOf, type ReplyFault, withLengthOf } from './reply-bounds.ts';
 import { lengthKeyword } from './wire-types.ts';
 
 /** A complete response to a GET. */
@@ -19,7 +19,7 @@ export interface ApplianceResponse {
 }
 
 /** Describes the reply of a row of the endpoint table. */
-export interface Expected {
+export interface ReplySpec {
   readonly schema: TSchema;
   /** Values that the reply may hold. */
   readonly maxValues: number;
@@ -35,11 +35,11 @@ export type CheckedResponse = (
   readonly provesKey: boolean;
 };
 
-type ParsedBody = { readonly json: unknown } | Excess;
+type ParsedBody = { readonly json: unknown } | ReplyFault;
 
 /** Checks a response against its row of the endpoint table. Parses the body once. */
-export function checkResponse(response: ApplianceResponse, expectation: Expected): CheckedResponse {
-  const { schema, maxValues, onUnreadable } = expectation;
+export function checkResponse(response: ApplianceResponse, spec: ReplySpec): CheckedResponse {
+  const { schema, maxValues, onUnreadable } = spec;
   if (response.status !== 200) return checkErrorResponse(response, maxValues);
   const { mediaType, encoding = '', text } = response;
   const malformed = (because: string) => ({ reason: 'malformed', because, provesKey: false }) as const;
@@ -149,8 +149,8 @@ function fieldOf(body: unknown, field: string): unknown {
 }
 
 function parse(text: string, maxValues: number): ParsedBody {
-  const excess = excessOf(text, maxValues);
-  if (excess) return excess;
+  const fault = faultOf(text, maxValues);
+  if (fault) return fault;
   try {
     return { json: JSON.parse(text) as unknown };
   } catch {

@@ -10,8 +10,7 @@ import { vip } from './vip.ts';
  * is.
  */
 export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
-  // Only the data of this very collector is stored under its name.
-  const latest = <Data>({ name }: ApplianceCollector<Data>): Data | undefined => newest.get(name) as Data | undefined;
+  const latest = <Data>(collector: ApplianceCollector<Data>): Data | undefined => dataOf(newest, collector);
   const description = latest(appliance);
   const activated = latest(activation);
   const probed = latest(vip);
@@ -28,6 +27,15 @@ export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
     answersSinceMs:
       probed && new Map(probed.flatMap(({ farm, answersSinceMs: atMs }) => (atMs === undefined ? [] : [[farm, atMs]]))),
   };
+}
+
+/** Returns the newest data of a collector, by name; undefined without any. */
+export function dataOf<Data>(
+  newest: ReadonlyMap<string, unknown>,
+  { name }: ApplianceCollector<Data>,
+): Data | undefined {
+  // Only what this collector returned is kept under its name.
+  return newest.get(name) as Data | undefined;
 }
 
 function editionOf(word: string | undefined): Edition | undefined {

@@ -2,7 +2,7 @@ import { type Farm, stateWord } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { CollectContext } from './collector.ts';
 
-/** When a farm was last asked for alone, on the clock of ages. */
+/** When a farm was last asked for alone, on the elapsed clock. */
 export interface AskedFarm {
   readonly atMs: number;
   /** When the appliance was last given the time to wait for its proxy until it gives up. */
@@ -65,7 +65,7 @@ export async function askEachFarm(
   listed: readonly ListedFarm[],
   { before, callMs }: { readonly before: ListBefore | undefined; readonly callMs: number },
 ): Promise<readonly ListedFarm[]> {
-  const startedAtMs = context.age();
+  const startedAtMs = context.elapsedNow();
   const known = byName(before);
   const isFirst = !before?.farms.some(({ asked }) => asked);
   const endMs = startedAtMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
@@ -74,14 +74,14 @@ export async function askEachFarm(
   const next = nextSilent(context, listed, known);
   const askNext = async (): Promise<readonly (readonly [string, ListedFarm | undefined])[]> => {
     if (!next) return [];
-    const { farm, isOfHungProxy } = next;
-    const limits = isOfHungProxy ? { limitMs: hungTimeoutMs } : {};
+    const { farm, isPatient } = next;
+    const limits = isPatient ? { limitMs: hungTimeoutMs } : {};
     return [[farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits })]];
   };
   const first = next?.hasRecovered ? await askNext() : [];
   const others = await askUntil(context, dueOf(listed, known, startedAtMs), { ...usual, known, endMs });
   const last = next?.hasRecovered ? [] : await askNext();
-  const endedAtMs = context.age();
+  const endedAtMs = context.elapsedNow();
   return withAsked(listed, new Map([...first, ...others, ...last]), (farm) =>
     asBefore(farm, known.get(farm.name), before, endedAtMs),
   );
@@ -107,7 +107,7 @@ export async function askSuspects(
   const due = [...(silent.length < hanging ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(otherwise);
   const limits = limitsOf(await emptyCallMs(context));
-  const endMs = context.age() + firstRunMs;
+  const endMs = context.elapsedNow() + firstRunMs;
   // The appliance has just given up its wait for them, and answered.
   const asked = await askUntil(context, due.map(asSilent), { ...limits, known, endMs, callsEnd: true });
   return withAsked(listed, asked, otherwise);
@@ -117,7 +117,7 @@ export function byName(list: { readonly farms: readonly ListedFarm[] } | undefin
   return new Map(list?.farms.map((farm) => [farm.name, farm]));
 }
 
-/** Asks for one farm after another, until a moment on the clock of ages. */
+/** Asks for one farm after another, until a moment on the elapsed clock. */
 async function askUntil(
   context: CollectContext,
   due: readonly ListedFarm[],
@@ -125,7 +125,7 @@ async function askUntil(
 ): Promise<Map<string, ListedFarm | undefined>> {
   const asked = new Map<string, ListedFarm | undefined>();
   for (const farm of due) {
-    if (context.age() >= endMs) break;
+    if (context.elapsedNow() >= endMs) break;
     asked.set(farm.name, await askState(context, farm, known.get(farm.name), limits));
   }
   return asked;
@@ -177,7 +177,7 @@ function dueOf(
  * longest of those that are due.
  */
 function nextSilent(context: CollectContext, listed: readonly ListedFarm[], known: ReadonlyMap<string, ListedFarm>) {
-  const nowMs = context.age();
+  const nowMs = context.elapsedNow();
   const lastMs = ({ name }: ListedFarm): number => askedAt(known.get(name));
   const silent = listed
     .filter(({ name }) => known.get(name)?.isSilent)
@@ -187,8 +187,8 @@ function nextSilent(context: CollectContext, listed: readonly ListedFarm[], know
   const isDue = (farm: ListedFarm): boolean => isRested && nowMs - lastMs(farm) >= pauseMs(known.get(farm.name));
   const farm = recovered ?? silent.find(isDue);
   const awaitedAtMs = farm && (known.get(farm.name)?.asked?.awaitedAtMs ?? neverMs);
-  const isOfHungProxy = nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs;
-  return farm && { farm, isOfHungProxy, hasRecovered: recovered !== undefined };
+  const isPatient = nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs;
+  return farm && { farm, isPatient, hasRecovered: recovered !== undefined };
 }
 
 /** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
@@ -208,7 +208,7 @@ function pauseMs(farm: Pick<ListedFarm, 'asked'> | undefined): number {
 }
 
 /**
- * Returns when a silent farm is asked again, on the clock of ages, if none of its calls has ended:
+ * Returns when a silent farm is asked again, on the elapsed clock, if none of its calls has ended:
  * each may have left a process on the appliance. Undefined for other farms.
  */
 export function nextLookAtMs({ isSilent, asked }: ListedFarm): number | undefined {
@@ -236,9 +236,9 @@ async function askState(
   was: ListedFarm | undefined,
   { callMs, limitMs, workMs: countedMs, callsEnd = false }: Limits,
 ): Promise<ListedFarm | undefined> {
-  const { read, age } = context;
-  const isOfHungProxy = limitMs === hungTimeoutMs;
-  const asked: AskedFarm = { atMs: age(), awaitedAtMs: isOfHungProxy ? age() : was?.asked?.awaitedAtMs };
+  const { read, elapsedNow } = context;
+  const isPatient = limitMs === hungTimeoutMs;
+  const asked: AskedFarm = { atMs: elapsedNow(), awaitedAtMs: isPatient ? elapsedNow() : was?.asked?.awaitedAtMs };
   let tookMs = 0;
   const onDuration = (ms: number): void => {
     tookMs = ms;
@@ -258,7 +258,7 @@ async function askState(
       isSilent,
       asked: { ...asked, ...(isSilent && { timeouts: 0 }) },
     };
-    return isSilent ? found : { ...found, ...(await addressOf(context, farm, limitMs)) };
+    return isSilent ? found : { ...found, ...(await readAddress(context, farm, limitMs)) };
   } catch (error) {
     if (!(error instanceof ApplianceError) || applianceFailures.includes(error.reason)) throw error;
     if (error.reason === 'not_found' || error.reason === 'bad_request') return undefined;
@@ -268,7 +268,7 @@ async function askState(
     if (isUnanswered) await read('readFarmsSummary', {});
     const state = isSilent && was?.isSilent ? was.state : 'unknown';
     const before = was?.isSilent ? (was.asked?.timeouts ?? 0) : 0;
-    const timeouts = callsEnd && !isOfHungProxy ? 0 : before + 1;
+    const timeouts = callsEnd && !isPatient ? 0 : before + 1;
     return { ...farm, state, isSilent, asked: { ...asked, ...(isSilent && { timeouts }) } };
   }
 }
@@ -276,15 +276,15 @@ async function askState(
 /** Failures that say nothing of one farm. */
 const applianceFailures: readonly FailureReason[] = ['connect', 'tls', 'cancelled', 'unauthorized', 'unlicensed'];
 
-/** Returns profile and address of an HTTP farm that was never listed with them. */
-async function addressOf(
-  { read, unlessL4 }: CollectContext,
+/** Reads profile and address of an HTTP farm that was never listed with them. */
+async function readAddress(
+  { read, safeFarmName }: CollectContext,
   farm: ListedFarm,
   limitMs: number,
 ): Promise<Partial<ListedFarm>> {
   if (farm.vip !== undefined || farm.profile !== 'http') return {};
   try {
-    const farmname = await unlessL4(farm);
+    const farmname = await safeFarmName(farm);
     if (!farmname) return {};
     const { listener, vip, vport } = (await read('readFarm', { farmname }, { limitMs })).params;
     return { profile: listener || farm.profile, vip: vip || undefined, vport: vport || undefined };

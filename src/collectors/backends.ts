@@ -8,7 +8,7 @@ import { rowsOf } from './rows.ts';
 
 export interface FarmBackends {
   readonly farm: string;
-  /** Persistence sessions; undefined where nobody says. */
+  /** Persistence sessions; undefined if the appliance does not report it. */
   readonly sessions: number | undefined;
   /** Undefined where an empty list does not mean that there are none, see {@link saysNothing}. */
   readonly backends: readonly Backend[] | undefined;
@@ -110,9 +110,9 @@ export const backends = defineFarmCollector<FarmBackends>({
       ?.filter(({ service }) => service === '')
       .map((each) => configuredBackend(each, { ...each, max_conns: each.maxConnections })),
   begin: () =>
-    Promise.resolve(async (farm, { read, facts, unlessL4 }) => {
+    Promise.resolve(async (farm, { read, facts, safeFarmName }) => {
       const known = (): Farm => facts.farms?.find(({ name }) => name === farm.name) ?? farm;
-      const harmless = await unlessL4(known());
+      const harmless = await safeFarmName(known());
       const stats = harmless && (await read('readFarmStats', { farmname: harmless }));
       const rows = stats ? (stats.backends ?? []) : (await read('listFarmBackends', { farmname: farm.name })).params;
       // The list of farms may be newer than the run.

@@ -1,12 +1,12 @@
 // Says what a collector is: which calls it makes, what it makes of the responses, and the metric
 // families that show it. A collector has no state and no timer. The scheduler calls it, keeps its
 // readings, and decides what runs at the same time. What collectors learn from each other goes
-// through Facts. Read on in farms.ts, the largest one, and in registry.ts, the list of all.
+// through Facts. Read on in system.ts, a plain one, farms.ts, and registry.ts, the list of all.
 
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { Farm } from '../appliance/farm.ts';
-import type { HarmlessFarm } from '../appliance/harmless.ts';
+import type { SafeFarmName } from '../appliance/harmless.ts';
 import type { Area } from '../appliance/api/table.ts';
 import type { Emit, Family } from '../metrics/family.ts';
 import type { InSlot } from '../lib/slots.ts';
@@ -27,7 +27,7 @@ export interface Facts {
   /** Estimated end of the activation in Unix seconds, when only whole days are known. */
   readonly activationEndSeconds: number | undefined;
   /**
-   * Since when the probes of a farm have met no proxy that hangs, on the clock of ages; without the
+   * Since when the probes of a farm have met no proxy that hangs, on the elapsed clock; without the
    * farms of which a probe cannot tell. Undefined without probes.
    */
   readonly answersSinceMs: ReadonlyMap<string, number> | undefined;
@@ -43,24 +43,24 @@ export interface CollectContext {
   readonly facts: Facts;
   /**
    * Resolves to the name of a farm for a read that acts on L4 farms, by a list of the last minute;
-   * undefined for an L4 farm, and for one whose profile nobody says.
+   * undefined for an L4 farm, and for one whose profile is not known.
    */
-  readonly unlessL4: (farm: Farm) => Promise<HarmlessFarm | undefined>;
+  readonly safeFarmName: (farm: Farm) => Promise<SafeFarmName | undefined>;
   /**
    * Returns the newest data of a collector, of one farm if it is named; undefined where there
    * is none, or a stale one.
    */
   readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
-  /** Returns when a farm was last changed through the gateway, on the clock of ages. */
+  /** Returns when a farm was last changed through the gateway, on the elapsed clock. */
   readonly changedAtMs: (farm: string) => number | undefined;
   readonly intervalMs: number;
   readonly signal: AbortSignal;
   /** False for a farm that `farms.include` and `farms.exclude` leave out. */
   readonly watches: (farm: string) => boolean;
-  /** Unix milliseconds, for dates; {@link age} for all that passes. */
+  /** Unix milliseconds, for dates; {@link elapsedNow} for all that passes. */
   readonly now: () => number;
-  /** Milliseconds on the clock of ages, which a change of the system clock never turns back. */
-  readonly age: () => number;
+  /** Milliseconds on the elapsed clock, which a change of the system clock never turns back. */
+  readonly elapsedNow: () => number;
   /** Labels of `zlb_appliance_info` from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
   readonly vip: VipSettings;
@@ -77,7 +77,7 @@ export interface VipSettings {
   readonly connectTo: Readonly<Record<string, string>>;
   /** Networks that may be connected to; empty for all that are not reserved. */
   readonly networks: readonly string[];
-  /** L4 farms that do not take TCP; all others then take it. Undefined where nobody says. */
+  /** L4 farms that do not take TCP; all others then take it. Undefined if no setting says. */
   readonly udpFarms?: readonly string[] | undefined;
 }
 

@@ -2,7 +2,7 @@ import { defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface ConnectionTable {
-  /** Undefined where nobody says. */
+  /** Undefined if the appliance does not report it. */
   readonly connections: number | undefined;
 }
 

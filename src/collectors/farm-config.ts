@@ -18,12 +18,12 @@ import { rowsOf } from './rows.ts';
 /** The part of a farm that changes only with its configuration. */
 export interface FarmConfig {
   readonly farm: string;
-  /** Files that the farm presents; undefined where nobody says. */
+  /** Files that the farm presents; undefined if the appliance does not report it. */
   readonly certificates: readonly string[] | undefined;
   readonly checks: readonly HealthCheck[];
-  /** The protocol of an L4 farm, such as tcp or udp; undefined where nobody says. */
+  /** The protocol of an L4 farm, such as tcp or udp; undefined if the appliance does not report it. */
   readonly protocol: string | undefined;
-  /** Whether its proxy logs each request; undefined where nobody says, as of farms without one. */
+  /** Whether its proxy logs each request; undefined if that is not reported, as of farms without one. */
   readonly logs: boolean | undefined;
   /** The proxy of an HTTP farm; undefined where nothing tells, as of farms without a service. */
   readonly proxy: Proxy | undefined;
@@ -101,9 +101,9 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
   async begin(context) {
     const listed = await listChecks(context);
     const linked = listed?.linked;
-    return async (fact, { read, unlessL4 }) => {
+    return async (fact, { read, safeFarmName }) => {
       const { name, profile } = fact;
-      const harmless = await unlessL4(fact);
+      const harmless = await safeFarmName(fact);
       if (!harmless) return withoutDetail(fact, listed);
       const farm = await read('readFarm', { farmname: harmless });
       return {
@@ -134,7 +134,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
   configured: ({ configured }) => configured,
 });
 
-/** Returns what is known of a farm whose configuration is not read: see `unlessL4`. */
+/** Returns what is known of a farm whose configuration is not read: see `safeFarmName`. */
 function withoutDetail({ name, profile }: Farm, listed: ListedChecks | undefined): FarmConfig {
   const check = listed?.linked.get(name);
   return {
@@ -176,8 +176,8 @@ async function listChecks({ read }: CollectContext): Promise<ListedChecks | unde
 }
 
 /**
- * Returns the files that the farm presents; undefined where nobody says, and the farm may present
- * some. An HTTPS farm without any has the number -1 for a file (docs/api.md §3.9).
+ * Returns the files that the farm presents; undefined if the appliance does not report them, and the
+ * farm may present some. An HTTPS farm without any has the number -1 for a file (docs/api.md §3.9).
  */
 function filesOf(profile: string, { params: { certlist } }: FarmReply): readonly string[] | undefined {
   if (!certlist && !profilesWithoutCertificates.includes(profile)) return undefined;

@@ -1,7 +1,7 @@
 import { defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
-/** The connections of a farm; undefined where nobody says. */
+/** The connections of a farm; undefined if the appliance does not report it. */
 export interface FarmConnections {
   readonly farm: string;
   readonly established: number | undefined;

@@ -13,9 +13,9 @@ export interface FarmList {
   readonly hasAddresses?: boolean | undefined;
   /** True where each state was read alone, a part of them in each run. */
   readonly isOneByOne?: boolean;
-  /** When the reading began, on the clock of ages. */
+  /** When the reading began, on the elapsed clock. */
   readonly startedAtMs?: number;
-  /** When the list of all farms, which failed, is tried again, on the clock of ages. */
+  /** When the list of all farms, which failed, is tried again, on the elapsed clock. */
   readonly retryAtMs?: number | undefined;
 }
 
@@ -49,10 +49,10 @@ export async function readFarms(context: CollectContext, before: FarmList | unde
 }
 
 /** Returns false for a list that has just failed, or would wait for proxies too long. */
-function mayReadAtOnce({ age }: CollectContext, before: FarmList | undefined): boolean {
+function mayReadAtOnce({ elapsedNow }: CollectContext, before: FarmList | undefined): boolean {
   if (!before) return true;
   const hanging = countSilent(before);
-  if (age() < (before.retryAtMs ?? 0)) return false;
+  if (elapsedNow() < (before.retryAtMs ?? 0)) return false;
   // A list might never end either, and is tried once where it alone has the addresses.
   const isTried = before.hasAddresses === true || before.retryAtMs !== undefined;
   if (hanging > 0 && isTried && !doCallsEnd(before.farms)) return false;
@@ -95,8 +95,8 @@ function limitsOf(before: FarmList | undefined): CollectorReadOptions {
 
 /** Reads all farms with one call; returns a failure that a proxy which hangs can cause. */
 async function readAtOnce(context: CollectContext, before: FarmList | undefined): Promise<FarmList | ApplianceError> {
-  const { read, watches, age } = context;
-  const startedAtMs = age();
+  const { read, watches, elapsedNow } = context;
+  const startedAtMs = elapsedNow();
   let tookMs = 0;
   const onDuration = (ms: number): void => {
     tookMs = ms;
@@ -148,7 +148,7 @@ async function readOneByOne(
   before: FarmList | undefined,
   { hasFailed }: { readonly hasFailed: boolean },
 ): Promise<FarmList> {
-  const startedAtMs = context.age();
+  const startedAtMs = context.elapsedNow();
   let callMs = 0;
   const onDuration = (ms: number): void => {
     callMs = ms;
@@ -165,7 +165,7 @@ async function readOneByOne(
   const { farms: watched, excluded } = watchedOf(named, context.watches);
   const asked = await askEachFarm(context, watched, { before, callMs });
   const hasFound = asked.some(({ name, isSilent }) => isSilent && !known.get(name)?.isSilent);
-  const retryAtMs = hasFailed ? context.age() + retryAfterMs : before?.retryAtMs;
+  const retryAtMs = hasFailed ? context.elapsedNow() + retryAfterMs : before?.retryAtMs;
   return {
     farms: asked,
     excluded,

@@ -12,7 +12,7 @@ export interface FarmsSummary {
 export interface SummarizedFarm {
   readonly name: string;
   readonly profile: string | undefined;
-  /** Number of services; undefined where nobody says. */
+  /** Number of services; undefined if the appliance does not report it. */
   readonly services: number | undefined;
 }
 

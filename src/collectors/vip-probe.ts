@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls, getCACertificates, type TLSSocket } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
-import { chainOf, isRoot, lifeOf } from '../lib/chain.ts';
+import { chainOf, isRoot, issuerNameOf, lifeOf } from '../lib/chain.ts';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { partOf } from '../lib/pem.ts';
@@ -133,10 +133,10 @@ function describe(certificate: X509Certificate, serverName: string): ServedCerti
 }
 
 function describeOne(certificate: X509Certificate): PresentedCertificate {
-  const { subject, issuer, serialNumber, fingerprint256, validFrom, validTo } = certificate;
+  const { subject, serialNumber, fingerprint256, validFrom, validTo } = certificate;
   return {
     commonName: partOf(subject, 'CN') ?? '',
-    issuer: partOf(issuer, 'CN') ?? partOf(issuer, 'O') ?? '',
+    issuer: issuerNameOf(certificate),
     serial: serialNumber.toLowerCase(),
     fingerprintSha256: fingerprint256.replaceAll(':', '').toLowerCase(),
     notBeforeSeconds: dateToSeconds(validFrom),

@@ -3,21 +3,21 @@ import { blockListOf, formatEndpoint, isIn, parseEndpoint } from '../lib/address
 import type { Certificate } from './certificates.ts';
 import type { VipSettings } from './collector.ts';
 import type { FarmConfig } from './farm-config.ts';
-import type { ListedFarm } from './ask-farms.ts';
+import { hasProxy, type ListedFarm } from './ask-farms.ts';
 
 /** The farms of an appliance, with their configuration and certificates. */
-export interface KnownFarms {
+export interface ProbeInputs {
   readonly farms: readonly ListedFarm[];
   /** True for a farm to probe though the list does not say that it runs. */
   readonly ranRecently?: (farm: string) => boolean;
   readonly configOf: (farm: string) => FarmConfig | undefined;
   readonly certificates: readonly Certificate[] | undefined;
   /** Serves where a reading is away: what was known at the last probe of a farm. */
-  readonly lastKnown?: (farm: string) => KnownFarm | undefined;
+  readonly lastKnown?: (farm: string) => ProbeFacts | undefined;
 }
 
 /** The facts by which a farm is probed. */
-export interface KnownFarm {
+export interface ProbeFacts {
   readonly listed: ListedFarm;
   readonly config: FarmConfig | undefined;
   readonly serverNames: readonly string[];
@@ -33,7 +33,7 @@ interface Destination {
 /** A farm to probe. */
 export interface VipTarget {
   readonly farm: string;
-  readonly known: KnownFarm;
+  readonly known: ProbeFacts;
   /** As the appliance reported them. */
   readonly vip: string;
   readonly vport: string;
@@ -61,7 +61,7 @@ export const maxNames = 20;
  * `ownAddresses` are those of this machine.
  */
 export function vipTargets(
-  known: KnownFarms,
+  known: ProbeInputs,
   settings: VipSettings,
   ownAddresses: readonly string[],
 ): readonly VipTarget[] {
@@ -160,14 +160,14 @@ function isRunning({ state, isSilent }: ListedFarm): boolean {
 
 /** The protocol of an L4 farm is read only where its daemon may be asked (docs/api.md §1.7). */
 function protocolOf(
-  { name, profile }: ListedFarm,
+  farm: ListedFarm,
   config: FarmConfig | undefined,
   udpFarms: VipSettings['udpFarms'],
 ): 'tcp' | 'other' | 'unknown' {
-  if (['http', 'https', 'eproxy'].includes(profile)) return 'tcp';
-  if (profile !== 'l4xnat') return 'other';
+  if (hasProxy(farm)) return 'tcp';
+  if (farm.profile !== 'l4xnat') return 'other';
   if (config?.protocol !== undefined) return config.protocol === 'tcp' ? 'tcp' : 'other';
-  if (udpFarms) return udpFarms.includes(name) ? 'other' : 'tcp';
+  if (udpFarms) return udpFarms.includes(farm.name) ? 'other' : 'tcp';
   return 'unknown';
 }
 

@@ -12,7 +12,7 @@ import {
   probeVip,
   type ServedCertificate,
 } from './vip-probe.ts';
-import { isWanted, type KnownFarm, lastRuns, type VipTarget, vipTargets } from './vip-targets.ts';
+import { isWanted, lastRuns, type ProbeFacts, type VipTarget, vipTargets } from './vip-targets.ts';
 
 /** A farm as its clients meet it. */
 export interface ProbedFarm {
@@ -22,7 +22,7 @@ export interface ProbedFarm {
   readonly vport: string;
   /** The address and port that a connection was made to, or would have been. */
   readonly address: string;
-  /** When the probe began, on the clock of ages. */
+  /** When the probe began, on the elapsed clock. */
   readonly probedAtMs: number;
   /** Undefined if nothing was tried, or the farm may be one for UDP. */
   readonly isReachable: boolean | undefined;
@@ -30,13 +30,13 @@ export interface ProbedFarm {
   /** Why there is no connection. */
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
   /**
-   * Since when each probe has met a proxy that does not hang, on the clock of ages: it answered a
+   * Since when each probe has met a proxy that does not hang, on the elapsed clock: it answered a
    * handshake, or its address refused the connection. Undefined while that is not known.
    */
   readonly answersSinceMs: number | undefined;
-  /** When the appliance last said that it runs, on the clock of ages. */
+  /** When the appliance last said that it runs, on the elapsed clock. */
   readonly ranAtMs: number;
-  readonly known: KnownFarm;
+  readonly known: ProbeFacts;
   /** True if nobody asked for the probe: then nothing is said of the farm before one has succeeded. */
   readonly isUnasked?: boolean;
   /** One for each server name. */
@@ -101,11 +101,11 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
   enabled: true,
   makesNoCalls: true,
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
-  async collect({ newest, vip: settings, inProbeSlot, signal, age, watches, only }) {
+  async collect({ newest, vip: settings, inProbeSlot, signal, elapsedNow, watches, only }) {
     const before = newest(vip) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
     const listed = newest(farms)?.farms;
-    const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), age());
+    const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), elapsedNow());
     const lastKnown = before.flatMap((each) => (ranAt.has(each.farm) ? each.known.listed : []));
     const known = {
       // A list from before a reload may have farms that are left out since.
@@ -117,9 +117,9 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
     };
     if (!known.farms.some((farm) => isWanted(farm, settings))) return [];
     const probeNow = async (target: VipTarget, ranAtMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
-      const limit = isSilent(earlier) ? { withinMs: impatientMs } : {};
+      const limit = hasTimedOut(earlier) ? { withinMs: impatientMs } : {};
       const probe = (request: ProbeRequest) => inProbeSlot(signal, () => probeVip(request, signal));
-      const probedAtMs = age();
+      const probedAtMs = elapsedNow();
       const result = await probeFarm(target, limit, probe);
       const answersSinceMs = hasAnswered(result) ? (earlier?.answersSinceMs ?? probedAtMs) : undefined;
       return { ...result, ranAtMs, probedAtMs, answersSinceMs };
@@ -130,7 +130,7 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
     const work = async (): Promise<void> => {
       for (const [index, target] of queue) {
         const earlier = last.get(target.farm);
-        const ranAtMs = ranAt.get(target.farm) ?? age();
+        const ranAtMs = ranAt.get(target.farm) ?? elapsedNow();
         const isDue = !only || only.has(target.farm) || earlier?.address !== target.address;
         const result = isDue ? await probeNow(target, ranAtMs, earlier) : { ...earlier, ranAtMs };
         const wasReached = result.isReachable === true || target.known.hasAnswered === true;
@@ -214,7 +214,7 @@ export function hasAnswered({ failure, served }: Pick<ProbedFarm, 'failure' | 's
 }
 
 /** Returns true for a farm that did not answer its last probe in time; false without one. */
-function isSilent(probed: ProbedFarm | undefined): boolean {
+function hasTimedOut(probed: ProbedFarm | undefined): boolean {
   return probed?.failure === 'timeout' || (probed?.served.some((each) => each.failure === 'timeout') ?? false);
 }
 

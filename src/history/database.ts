@@ -26,7 +26,10 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-/** How long each farm was what, by hours and days; added to a file that has no such table. */
+/**
+ * How long each farm was up, down and in maintenance, by hours and days; added to a file that has no
+ * such table.
+ */
 const farmTimes = `
   CREATE TABLE IF NOT EXISTS farm_times (
     appliance TEXT, farm TEXT, span INTEGER, since INTEGER, up INTEGER NOT NULL, down INTEGER NOT NULL,

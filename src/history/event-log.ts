@@ -22,7 +22,7 @@ interface EventRow {
 
 /** An event as it was read, with the digest of what it says. */
 interface ReadEvent extends HistoryEvent {
-  readonly change: string;
+  readonly digest: string;
 }
 
 export class EventLog {
@@ -74,7 +74,7 @@ export class EventLog {
       const last = events.at(-1);
       if (last && (events.length === limit || bytes > maxFoundBytes))
         return { events, next: `${last.atMs}.${last.id}` };
-      const { change: _digest, ...found } = event;
+      const { digest: _digest, ...found } = event;
       events.push(found);
     }
     return { events };
@@ -88,13 +88,13 @@ export class EventLog {
     });
   }
 
-  #insert({ event, subject, change }: KeptEvent): void {
+  #insert({ event, subject, digest }: KeptEvent): void {
     const text = JSON.stringify(event);
     const { appliance, farm, kind, atMs } = event;
     this.#database.run(
       `INSERT INTO events (appliance, farm, kind, at, bytes, subject, change, event)
-       VALUES (:appliance, :farm, :kind, :atMs, :bytes, :subject, :change, :text)`,
-      { appliance, farm, kind, atMs, bytes: rowBytes + Buffer.byteLength(text), subject, change, text },
+       VALUES (:appliance, :farm, :kind, :atMs, :bytes, :subject, :digest, :text)`,
+      { appliance, farm, kind, atMs, bytes: rowBytes + Buffer.byteLength(text), subject, digest, text },
     );
   }
 
@@ -103,15 +103,15 @@ export class EventLog {
    * last moment of each direction.
    */
   #alternates(kept: KeptEvent): boolean {
-    const { event, subject, change, reverse } = kept;
+    const { event, subject, digest, reverseDigest } = kept;
     const { appliance, atMs, by, differences } = event;
     if (differences.length === 0) return false;
     const [last, former] = this.#rows(
       'appliance = :appliance AND subject = :subject AND at BETWEEN :sinceMs AND :atMs ORDER BY at DESC, id DESC LIMIT 2',
       { appliance, subject, sinceMs: atMs - alternatingMs, atMs },
     );
-    if (!last || last.by !== by || last.change !== reverse) return false;
-    const isSame = former?.by === by && former?.change === change;
+    if (!last || last.by !== by || last.digest !== reverseDigest) return false;
+    const isSame = former?.by === by && former?.digest === digest;
     // The event of which this one is the next repetition.
     const earlierMs = last.reversedMs ?? (isSame ? former.atMs : undefined);
     if (earlierMs === undefined || earlierMs < atMs - alternatingMs) return false;
@@ -149,10 +149,10 @@ export class EventLog {
       .flatMap((row) => this.#read(row) ?? []);
   }
 
-  #read({ id, change, event: text }: EventRow): ReadEvent | undefined {
+  #read({ id, change: digest, event: text }: EventRow): ReadEvent | undefined {
     const event = readEvent(text);
     if (!event) this.#onDamaged(`event ${id}`);
-    return event && { ...event, id, change };
+    return event && { ...event, id, digest };
   }
 }
 

@@ -116,18 +116,18 @@ export class History {
   listenerOf(appliance: RememberedAppliance): StateListener {
     const { name, scope } = appliance;
     return {
-      put: (reading, transitions, moment) => {
+      onReading: (reading, transitions, moment) => {
         this.#configured(appliance, reading, moment);
         this.#timed(name, reading, moment);
         if (this.#restarts.isSeenIn(reading, name, scope)) this.#restarted(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#add(stateEvent(ofFarm));
       },
-      removed: (origin, why) => {
+      onRemoved: (origin, why) => {
         // A farm of that name is another one, though it may be configured as this one was.
         if (why === 'gone') this.#known.delete([name, keyOf(origin)].join('\n'));
       },
-      answering: (isUp, because) => {
+      onAnswering: (isUp, because) => {
         if (!isUp) this.#times.get(name)?.farms.interrupt();
         this.#answering(name, isUp, because);
       },
@@ -172,7 +172,7 @@ export class History {
     return await this.#thread.find(query);
   }
 
-  /** Returns how long a farm was what; rejects where the file cannot be read. */
+  /** Returns how long a farm was up, down and in maintenance; rejects where the file cannot be read. */
   async timesOf(appliance: string, farm: string): Promise<readonly FarmTime[]> {
     const { times = [] } = await this.#thread.ask({ do: 'times', appliance, farm });
     return sumOf([...times, ...(this.#times.get(appliance)?.farms.of(farm) ?? [])]);
@@ -183,12 +183,12 @@ export class History {
     await this.#leave();
   }
 
-  #configured(appliance: RememberedAppliance, found: FoundReading, { atMs, ageMs }: Moment): void {
+  #configured(appliance: RememberedAppliance, found: FoundReading, { atMs, elapsedMs }: Moment): void {
     const { name, scope: address, farmChoice = '' } = appliance;
     const { collector, farm, data, takenAtMs, isWhole } = found;
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;
-    const askedMs = Math.round(atMs - (ageMs - takenAtMs));
+    const askedMs = Math.round(atMs - (elapsedMs - takenAtMs));
     const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
     const scope = collector.name === farmList.name ? `${address}\n${farmChoice}` : address;
     const text = JSON.stringify(objects);
@@ -200,17 +200,17 @@ export class History {
     const cameMs = Math.round(atMs);
     this.#known.set(key, { seen, digest, cameMs, datedMs: isDated ? known.datedMs : askedMs });
     if (isDated) return;
-    const before = { seenMs: known?.seen.askedMs, beforeMs: known?.cameMs };
+    const before = { previousAskedMs: known?.seen.askedMs, previousCameMs: known?.cameMs };
     const reading = { ...seen, scope, atMs: cameMs, ...before, objects: text };
     this.#enter(isSame ? { seen: [seen] } : { reading }, name);
   }
 
-  #timed(appliance: string, { collector, data, takenAtMs, lifeMs }: FoundReading, { atMs, ageMs }: Moment): void {
+  #timed(appliance: string, { collector, data, takenAtMs, lifeMs }: FoundReading, { atMs, elapsedMs }: Moment): void {
     if (collector.name !== farmList.name) return;
     const own = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
     this.#times.set(appliance, own);
     // Only this collector's data has its name.
-    own.farms.add((data as FarmList).farms, Math.round(atMs - (ageMs - takenAtMs)), lifeMs);
+    own.farms.add((data as FarmList).farms, Math.round(atMs - (elapsedMs - takenAtMs)), lifeMs);
     if (atMs >= own.writtenMs && atMs < own.writtenMs + betweenDatesMs) return;
     own.writtenMs = atMs;
     this.#writeTimes(appliance, own.farms);

@@ -18,9 +18,9 @@ export interface KeptEvent {
   /** Names what it is about, whatever that became. */
   readonly subject: string;
   /** Is the same for the same differences, and for no others. */
-  readonly change: string;
-  /** The `change` of an event that takes all of it back. */
-  readonly reverse: string;
+  readonly digest: string;
+  /** The `digest` of an event that takes all of it back. */
+  readonly reverseDigest: string;
 }
 
 /** Returns the form in which an event is kept; `others` are further differences that it does not list. */
@@ -38,8 +38,8 @@ export function toKept(event: NewEvent, others = 0): KeptEvent {
       ...(unlisted > 0 && { unlisted }),
     },
     subject: digestOf([kind, ...differences.flatMap((each) => [objectKey(each), each.setting])]),
-    change: digestOf(differences),
-    reverse: digestOf(reversed(differences)),
+    digest: digestOf(differences),
+    reverseDigest: digestOf(reversed(differences)),
   };
 }
 

@@ -21,8 +21,8 @@ export interface ConfiguredReading {
   readonly askedMs: number;
   readonly atMs: number;
   /** When the last one was asked for, and when it came, if this process saw it. */
-  readonly seenMs?: number | undefined;
-  readonly beforeMs?: number | undefined;
+  readonly previousAskedMs?: number | undefined;
+  readonly previousCameMs?: number | undefined;
   /** JSON, which costs less than a list to give to a thread. */
   readonly objects: string;
 }
@@ -95,7 +95,7 @@ export class HistoryStore {
     );
   }
 
-  /** Returns how long a farm was what, as far as it was known. */
+  /** Returns how long a farm was up, down and in maintenance, as far as it was known. */
   timesOf(appliance: string, farm: string): readonly FarmTime[] {
     return this.#database.rows(
       `SELECT span AS spanMs, since AS fromMs, up, down, maintenance FROM farm_times
@@ -188,13 +188,13 @@ export class HistoryStore {
   }
 
   #compare(reading: ConfiguredReading): readonly NewEvent[] {
-    const { appliance, askedMs, atMs, seenMs, objects: text } = reading;
+    const { appliance, askedMs, atMs, previousAskedMs, objects: text } = reading;
     const objects = readObjects(text) ?? [];
     const before = this.#readingBefore(reading);
     this.#keep(reading, before ? JSON.stringify(withFormerSettings(before.objects, objects)) : text);
     if (!before) return [];
     // A clock that was set back has seen the future.
-    const seen = [before.seen, seenMs].filter((ms): ms is number => ms !== undefined && ms <= atMs);
+    const seen = [before.seen, previousAskedMs].filter((ms): ms is number => ms !== undefined && ms <= atMs);
     const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs };
     const found = compareConfigured(before.objects, objects);
     const calls = found.length > 0 ? this.#callsOf(reading, between) : [];
@@ -267,10 +267,10 @@ export class HistoryStore {
    * with its name now.
    */
   #callsOf(
-    { appliance, farm, askedMs, beforeMs }: ConfiguredReading,
+    { appliance, farm, askedMs, previousCameMs }: ConfiguredReading,
     { sinceMs, atMs }: { readonly sinceMs: number; readonly atMs: number },
   ): readonly GatewayCall[] {
-    const fromMs = beforeMs !== undefined && beforeMs <= atMs ? beforeMs : sinceMs;
+    const fromMs = previousCameMs !== undefined && previousCameMs <= atMs ? previousCameMs : sinceMs;
     const rows = this.#database.rows<CallRow>(
       `SELECT id, touch, since >= :fromMs AND ifnull(until <= :askedMs, 0) AS isBetween FROM touches
        WHERE appliance = :appliance AND since <= :atMs AND ifnull(until, :atMs) >= :sinceMs ORDER BY since DESC`,

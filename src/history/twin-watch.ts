@@ -73,14 +73,14 @@ export class TwinWatch {
 
   listenerOf(appliance: string): StateListener {
     return {
-      put: ({ collector }) => {
+      onReading: ({ collector }) => {
         const pair = collector.configured && this.#pairs.get(appliance);
         if (pair) pair.isDirty = true;
       },
-      removed: (_, why) => {
+      onRemoved: (_, why) => {
         if (why === 'stale') this.#withdraw(appliance);
       },
-      answering: (isUp) => {
+      onAnswering: (isUp) => {
         if (!isUp) this.#withdraw(appliance);
       },
     };

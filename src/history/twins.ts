@@ -5,11 +5,10 @@ import { certificates } from '../collectors/certificates.ts';
 import { type Collector, isFarmCollector } from '../collectors/collector.ts';
 import type { ConfiguredKind, ConfiguredObject, ConfiguredSettings } from '../collectors/configured.ts';
 import { farmConfig } from '../collectors/farm-config.ts';
-import type { FarmList } from '../collectors/farm-list.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { createTimeSlice } from '../lib/time.ts';
-import { keyOf, type Reading } from '../state/reading.ts';
+import { keyOf, type Reading, readingIn } from '../state/reading.ts';
 import { compareConfigured, plainDifference } from './differences.ts';
 import type { Difference } from './event.ts';
 
@@ -138,8 +137,7 @@ function haveUnreadFarms(here: Readings, there: Readings): boolean {
 }
 
 function farmsIn(readings: Readings): readonly ListedFarm[] {
-  // Only what this collector returned is kept under its name.
-  return (readings.get(farms.name) as Reading<FarmList> | undefined)?.data.farms ?? [];
+  return readingIn(readings, farms)?.data.farms ?? [];
 }
 
 /** Returns undefined where nobody knows all objects of a reading. */

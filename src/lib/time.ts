@@ -72,21 +72,21 @@ export function steadyNow(): number {
 }
 
 /**
- * Creates a clock in milliseconds that never understates an age. The monotonic clock stops while a
- * virtual machine is paused, and the wall clock can be set back; between two calls, the clock that
- * moved further counts.
+ * Creates an elapsed clock: milliseconds with no particular origin, of which a difference never
+ * understates an age. The monotonic clock stops while a virtual machine is paused, and the wall clock
+ * can be set back; between two calls, the one that moved further counts.
  */
-export function createAgeClock(wallNow: () => number, steadyNow: () => number): () => number {
+export function createElapsedClock(wallNow: () => number, steadyNow: () => number): () => number {
   let wall = wallNow();
   let steady = steadyNow();
-  let age = 0;
+  let elapsedMs = 0;
   return () => {
     const wallBefore = wall;
     const steadyBefore = steady;
     wall = wallNow();
     steady = steadyNow();
-    age += Math.max(0, wall - wallBefore, steady - steadyBefore);
-    return age;
+    elapsedMs += Math.max(0, wall - wallBefore, steady - steadyBefore);
+    return elapsedMs;
   };
 }
 

@@ -31,7 +31,7 @@ const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certif
 const areasOfRoutes: readonly Area[] = ['activation', 'system'];
 const betweenRechecksMs = 60_000;
 /**
- * A jump of the age clock against the steady clock. A shorter one is left to the schedule: it
+ * A jump of the elapsed clock against the steady clock. A shorter one is left to the schedule: it
  * removes only what is due within seconds.
  */
 const jumpMs = 10_000;
@@ -54,9 +54,9 @@ export class AppliancePoller {
   readonly #refresh: Refresh;
   readonly #due: DueList;
   readonly #knownFarms: KnownFarms;
-  /** How far the age clock was ahead of the steady clock at the last look. */
+  /** How far the elapsed clock was ahead of the steady clock at the last look. */
   #aheadMs: number;
-  /** The age after the last jump of its clock. */
+  /** When the elapsed clock last jumped, on that clock. */
   #jumpedAtMs = Number.NEGATIVE_INFINITY;
   #licenceRecheckedAtMs = Number.NEGATIVE_INFINITY;
   #proxiesRecheckedAtMs = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class AppliancePoller {
     this.#parts = shared;
     this.state = state;
     this.#publisher = new StatusPublisher(shared);
-    this.#aheadMs = state.age() - steadyNow();
+    this.#aheadMs = state.elapsedNow() - steadyNow();
     this.#calls = new Calls({
       connect,
       breaker,
@@ -82,8 +82,8 @@ export class AppliancePoller {
       timeoutMs: polling.timeoutMs,
       idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
       mayProbe: () => state.facts.licensed !== false,
-      opensAtMs: parts.before?.opensAtMs,
-      now: state.age,
+      notBefore: parts.handover?.notBefore,
+      now: state.elapsedNow,
     });
     this.#lifecycle = new RunLifecycle({ ...shared, calls: this.#calls, publisher: this.#publisher });
     this.#knownFarms = new KnownFarms(state);
@@ -103,7 +103,7 @@ export class AppliancePoller {
     this.#due = new DueList({
       jobs: [...jobs.values()],
       maxSteps: polling.maxConcurrentPerAppliance,
-      opensAtMs: (job) => this.#opensAtMs(job),
+      notBeforeMs: (job) => this.#notBeforeMs(job),
       mayTake: (job) => !this.#waitsForFarms(job),
       step: (job) => this.#step(job),
     });
@@ -129,7 +129,7 @@ export class AppliancePoller {
       retriesAtMs,
       lateness,
       readFarms,
-      opensAtMs: this.#calls.opensAtMs,
+      notBefore: this.#calls.notBefore,
     };
   }
 
@@ -145,7 +145,7 @@ export class AppliancePoller {
   start(): void {
     // A reload may close it while it waits for its start.
     if (this.#isClosed) return;
-    this.#wantAtOnce([...this.#parts.jobs.values()].toSorted(byPriority));
+    this.#makeDue([...this.#parts.jobs.values()].toSorted(byPriority));
   }
 
   /**
@@ -180,10 +180,10 @@ export class AppliancePoller {
   expire(): void {
     const { jobs, state, availability, lateness } = this.#parts;
     this.#noticeJump();
-    const isAnswering = availability.hasAnswered(state.age()) === true;
+    const hasAnswered = availability.hasAnswered(state.elapsedNow()) === true;
     const expired = state.expire((reading) =>
       lateness.maxAgeMs(reading, jobs.get(reading.collector), {
-        isAnswering,
+        hasAnswered,
         isKnown: () => this.#knownFarms.isKnown(reading),
       }),
     );
@@ -217,16 +217,16 @@ export class AppliancePoller {
   }
 
   /** Returns the steady time from which the budgets allow the next step of a job. */
-  #opensAtMs(job: Job): number {
-    const { urgent, routine } = this.#calls.opensAtMs;
-    if (!waitsForBudget(job)) return urgent;
+  #notBeforeMs(job: Job): number {
+    const { urgentMs, routineMs } = this.#calls.notBefore;
+    if (!waitsForBudget(job)) return urgentMs;
     // At that time its run ends.
     const endMs = job.run?.byFarm ? job.run.next.atMs : Number.POSITIVE_INFINITY;
-    return Math.max(urgent, Math.min(routine, endMs));
+    return Math.max(urgentMs, Math.min(routineMs, endMs));
   }
 
   /** Makes jobs due now, in this order. */
-  #wantAtOnce(jobs: readonly Job[]): void {
+  #makeDue(jobs: readonly Job[]): void {
     // A run under way goes on as it is.
     for (const [index, job] of jobs.entries()) if (!job.run) wantNow(job, index);
     this.#due.wake();
@@ -238,10 +238,10 @@ export class AppliancePoller {
       if (!job.run) continue;
       wantNow(job);
       void job.run.over.promise.then(() => {
-        if (this.#parts.state.staleCollectors.has(job.collector.name)) this.#wantAtOnce([job]);
+        if (this.#parts.state.staleCollectors.has(job.collector.name)) this.#makeDue([job]);
       });
     }
-    this.#wantAtOnce(jobs.toSorted(byPriority));
+    this.#makeDue(jobs.toSorted(byPriority));
   }
 
   /** Returns true for what asks or probes each farm while the first list is on its way. */
@@ -267,9 +267,9 @@ export class AppliancePoller {
     if (job.isUrgent || !run.byFarm) return;
     // A step is never due before the last one, so that a job that is behind does not push away
     // others.
-    const { begun, farms: all } = run.byFarm;
+    const { nextIndex, farms: all } = run.byFarm;
     const spreadMs = job.intervalMs * (maxShareOfInterval - this.#parts.polling.jitterRatio);
-    waitUntil(job, { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / all.length) });
+    waitUntil(job, { atMs: Math.max(stepMs, run.sinceMs + (nextIndex * spreadMs) / all.length) });
   }
 
   async #beginAgain(job: Job): Promise<void> {
@@ -292,7 +292,7 @@ export class AppliancePoller {
   #called(report: CallReport): void {
     const { availability, state, lateness } = this.#parts;
     if (report.authenticated) lateness.answered();
-    availability.called(report, state.age());
+    availability.called(report, state.elapsedNow());
     this.counters.called(report);
   }
 
@@ -311,14 +311,14 @@ export class AppliancePoller {
     if (isLicensedAgain) this.#runLicensed();
   }
 
-  /** Notices a jump of the age clock: the machine slept, or its clock was set. */
+  /** Notices a jump of the elapsed clock: the machine slept, or its clock was set. */
   #noticeJump(): void {
-    const ageMs = this.state.age();
-    const aheadMs = ageMs - steadyNow();
+    const elapsedMs = this.state.elapsedNow();
+    const aheadMs = elapsedMs - steadyNow();
     const byMs = aheadMs - this.#aheadMs;
     this.#aheadMs = aheadMs;
     if (byMs < jumpMs) return;
-    this.#jumpedAtMs = ageMs;
+    this.#jumpedAtMs = elapsedMs;
     const seconds = Math.round(byMs / 1_000);
     this.#parts.log.info({ seconds }, 'the clock jumped ahead, what is too old now is read again');
   }
@@ -335,7 +335,7 @@ export class AppliancePoller {
   #recheckLicence(): void {
     if (steadyNow() - this.#licenceRecheckedAtMs < betweenRechecksMs) return;
     this.#licenceRecheckedAtMs = steadyNow();
-    this.#wantAtOnce([this.#parts.jobs.get(activation)].filter((job) => job !== undefined));
+    this.#makeDue([this.#parts.jobs.get(activation)].filter((job) => job !== undefined));
   }
 
   /**
@@ -350,7 +350,7 @@ export class AppliancePoller {
 
   #runLicensed(): void {
     this.#tryMissingRoutes();
-    this.#wantAtOnce(
+    this.#makeDue(
       [...this.#parts.jobs.values()].filter(
         ({ collector }) => collector.name !== activation && !collector.makesNoCalls,
       ),
@@ -364,7 +364,7 @@ export class AppliancePoller {
    */
   #runMissed(): void {
     this.#tryMissingRoutes();
-    this.#wantAtOnce(
+    this.#makeDue(
       [...this.#parts.jobs.values()].filter(({ missed, collector }) => missed || collector.name === 'appliance'),
     );
   }

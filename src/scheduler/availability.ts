@@ -5,7 +5,7 @@ import type { FailingCalls } from '../state/status.ts';
 
 /** A poller that replaces another continues with it. */
 export interface AvailabilityState {
-  /** The time of the last response to the right key, on the clock of `isUp`. */
+  /** When the last response to the right key came, on the elapsed clock. */
   answeredAtMs: number | undefined;
   called: boolean;
   offsetSeconds: number | undefined;
@@ -22,7 +22,7 @@ export interface AvailabilityParts {
    */
   readonly upForMs: () => number;
   /** False while calls fail, or wait far longer than calls do. */
-  readonly isAnswering: () => boolean;
+  readonly callsSucceed: () => boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -51,8 +51,11 @@ export class Availability {
     };
   }
 
-  /** Records a call; `ageMs` is its time on the clock of `isUp`. */
-  called({ authenticated, clockOffsetSeconds, certificate, reason, triesNextPath }: CallReport, ageMs: number): void {
+  /** Records a call; `elapsedMs` is now on the elapsed clock. */
+  called(
+    { authenticated, clockOffsetSeconds, certificate, reason, triesNextPath }: CallReport,
+    elapsedMs: number,
+  ): void {
     // The response to the same call below the other path says whether the appliance answers.
     if (triesNextPath) return;
     // Given up by us: it says nothing of the appliance.
@@ -63,20 +66,20 @@ export class Availability {
         : undefined;
     }
     this.state.called = true;
-    if (authenticated) this.state.answeredAtMs = ageMs;
+    if (authenticated) this.state.answeredAtMs = elapsedMs;
     if (clockOffsetSeconds !== undefined) this.state.offsetSeconds = clockOffsetSeconds;
     if (certificate) this.state.certificate = certificate;
   }
 
   /** Returns whether a recent response had the right key; undefined before the first call. */
-  hasAnswered(ageMs: number): boolean | undefined {
+  hasAnswered(elapsedMs: number): boolean | undefined {
     const { called, answeredAtMs } = this.state;
-    return called ? answeredAtMs !== undefined && ageMs - answeredAtMs < this.#parts.upForMs() : undefined;
+    return called ? answeredAtMs !== undefined && elapsedMs - answeredAtMs < this.#parts.upForMs() : undefined;
   }
 
-  /** Returns the value of `zlb_up`: that, and true at this moment. */
-  isUp(ageMs: number): boolean | undefined {
-    return this.hasAnswered(ageMs) && this.#parts.isAnswering();
+  /** Returns the value of `zlb_up`: a recent response had the right key, and calls succeed now. */
+  isUp(elapsedMs: number): boolean | undefined {
+    return this.hasAnswered(elapsedMs) && this.#parts.callsSucceed();
   }
 
   /** Returns why the newest call failed; undefined when it succeeded, or before the first one. */
@@ -85,7 +88,7 @@ export class Availability {
   }
 
   /** Returns the seconds of its clock minus ours, while it is up. */
-  clockOffsetSeconds(ageMs: number): number | undefined {
-    return this.isUp(ageMs) ? this.state.offsetSeconds : undefined;
+  clockOffsetSeconds(elapsedMs: number): number | undefined {
+    return this.isUp(elapsedMs) ? this.state.offsetSeconds : undefined;
   }
 }

@@ -4,11 +4,11 @@ import { steadyNow } from '../lib/time.ts';
 export type CallQueue = ReturnType<typeof createCallQueue>;
 
 /**
- * How long a call waits. `at_once`: for a place alone; what it costs delays those after it.
+ * What a call waits for. `unbudgeted`: for a place alone; what it costs delays those after it.
  * `urgent`: for the budget of all calls. `routine`: it is charged to the routine budget too, for
  * which its step has waited.
  */
-export type Urgency = 'at_once' | 'urgent' | 'routine';
+export type Urgency = 'unbudgeted' | 'urgent' | 'routine';
 
 interface QueuedCall {
   readonly signal: AbortSignal;
@@ -21,14 +21,14 @@ export interface CallQueueOptions {
   readonly maxBusyRatio: number;
   /** The same for routine calls alone. */
   readonly routineBusyRatio: number;
-  /** `opensAtMs` of the queue that this one replaces. */
-  readonly opensAtMs?: OpensAtMs | undefined;
+  /** `notBefore` of the queue that this one replaces. */
+  readonly notBefore?: NotBefore | undefined;
 }
 
-/** No call starts before `urgent`, and no routine step before `routine`, by the steady clock. */
-export interface OpensAtMs {
-  readonly urgent: number;
-  readonly routine: number;
+/** The times by the steady clock before which no call, and no routine step, starts. */
+export interface NotBefore {
+  readonly urgentMs: number;
+  readonly routineMs: number;
 }
 
 /**
@@ -39,25 +39,25 @@ export function createCallQueue({
   maxConcurrent,
   maxBusyRatio,
   routineBusyRatio,
-  opensAtMs = { urgent: 0, routine: 0 },
+  notBefore: given = { urgentMs: 0, routineMs: 0 },
 }: CallQueueOptions) {
-  let opensAt = opensAtMs;
+  let notBefore = given;
   let timer: NodeJS.Timeout | undefined;
   const slots = new Slots({ count: () => maxConcurrent, next });
 
   /** Chooses the first call that need not wait for the budget. */
   function next(waiting: Iterable<QueuedCall>): QueuedCall | undefined {
     clearTimeout(timer);
-    const waitMs = opensAt.urgent - steadyNow();
+    const waitMs = notBefore.urgentMs - steadyNow();
     const all = [...waiting];
-    const admitted = all.find(({ urgency }) => waitMs <= 0 || urgency === 'at_once');
+    const admitted = all.find(({ urgency }) => waitMs <= 0 || urgency === 'unbudgeted');
     if (all.length > 0 && !admitted) timer = setTimeout(() => slots.assign(), waitMs);
     return admitted;
   }
 
   return {
-    get opensAtMs(): OpensAtMs {
-      return opensAt;
+    get notBefore(): NotBefore {
+      return notBefore;
     },
     /**
      * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
@@ -67,11 +67,12 @@ export function createCallQueue({
       // A call of d seconds may be followed by the next one after d / ratio, counted from its
       // start.
       const busyMs = busySeconds * 1_000;
-      const after = (opensMs: number, ratio: number): number =>
-        Math.max(opensMs, steadyNow() - busyMs) + busyMs / ratio;
-      opensAt = {
-        urgent: after(opensAt.urgent, maxBusyRatio),
-        routine: urgency === 'routine' ? after(opensAt.routine, routineBusyRatio) : opensAt.routine,
+      const after = (beforeMs: number, ratio: number): number =>
+        Math.max(beforeMs, steadyNow() - busyMs) + busyMs / ratio;
+      const { urgentMs, routineMs } = notBefore;
+      notBefore = {
+        urgentMs: after(urgentMs, maxBusyRatio),
+        routineMs: urgency === 'routine' ? after(routineMs, routineBusyRatio) : routineMs,
       };
     },
     /**

@@ -7,7 +7,7 @@ import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { ReadFrom, CollectorReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from '../state/status.ts';
-import { type CallQueue, createCallQueue, type OpensAtMs, type Urgency } from './call-queue.ts';
+import { type CallQueue, createCallQueue, type NotBefore, type Urgency } from './call-queue.ts';
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
 export class NotAskedError extends Error {
@@ -26,7 +26,7 @@ export interface StepCalls {
   readonly urgency: Urgency;
   /** Returns why no further call may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
-  /** The age at which the first call left. */
+  /** When the first call left, on the elapsed clock. */
   askedAtMs: number | undefined;
   spentSeconds: number;
   /** Routes that the appliance lacks, as far as it was asked. */
@@ -50,10 +50,10 @@ export interface CallsParts {
   readonly idleMs: number;
   /** Returns false while the appliance refuses everything. */
   readonly mayProbe: () => boolean;
-  /** `opensAtMs` of those that these replace. */
-  readonly opensAtMs?: OpensAtMs | undefined;
+  /** `notBefore` of those that these replace. */
+  readonly notBefore?: NotBefore | undefined;
   readonly log: Logger;
-  /** See lib/time.ts. */
+  /** Reads the elapsed clock, see lib/time.ts. */
   readonly now: () => number;
 }
 
@@ -104,8 +104,8 @@ export class Calls {
   }
 
   /** Returns the times before which no call is sent; see {@link CallQueue.charge}. */
-  get opensAtMs(): OpensAtMs {
-    return this.#queue.opensAtMs;
+  get notBefore(): NotBefore {
+    return this.#queue.notBefore;
   }
 
   reader(step: StepCalls): ReadFrom {
@@ -147,7 +147,7 @@ export class Calls {
   }
 
   #idled(): void {
-    const isBusy = steadyNow() < this.#queue.opensAtMs.urgent;
+    const isBusy = steadyNow() < this.#queue.notBefore.urgentMs;
     if (!isBusy && !this.#closing.signal.aborted && this.#parts.mayProbe()) this.#startProbing();
   }
 
@@ -165,7 +165,7 @@ export class Calls {
   /** Returns true if the appliance answers, with whatever. */
   async #ping(): Promise<boolean> {
     if (!this.#breaker.admit()) return false;
-    const answered = this.#breaker.sent();
+    const ended = this.#breaker.sent();
     const startedAt = steadyNow();
     try {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
@@ -174,9 +174,9 @@ export class Calls {
       this.#queue.charge((steadyNow() - startedAt) / 1_000, 'urgent');
       return true;
     } catch {
-      return this.#breaker.isAnswering;
+      return this.#breaker.callsSucceed;
     } finally {
-      answered();
+      ended();
     }
   }
 
@@ -194,7 +194,7 @@ export class Calls {
     let isUnanswered = false;
     step.askedAtMs ??= this.#parts.now();
     // A call that waits for proxies may take long.
-    const answered = limitMs === undefined && !asksProxies(key) ? this.#breaker.sent() : undefined;
+    const ended = limitMs === undefined && !asksProxies(key) ? this.#breaker.sent() : undefined;
     try {
       const onUnreadable = (found: readonly UnreadableField[]): void => void step.unreadable.push(...found);
       const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable };
@@ -216,7 +216,7 @@ export class Calls {
       // An appliance that never answered did no work for us that could be known; the breaker spaces
       // those calls.
       if (!isUnanswered) this.#queue.charge(seconds, step.urgency);
-      answered?.();
+      ended?.();
     }
   }
 
@@ -243,10 +243,10 @@ export class Calls {
     const { log, onRecovered } = this.#parts;
     const before = this.#breaker.state;
     if (reason === 'unauthorized') this.#breaker.rejected();
-    else if (isSilence(reason)) this.#breaker.failed(reason);
+    else if (isTransportFailure(reason)) this.#breaker.failed(reason);
     else if (reason !== 'cancelled') this.#breaker.succeeded();
     const { state, waitMs } = this.#breaker;
-    if (isSilence(reason) || state === 'open') this.#startProbing();
+    if (isTransportFailure(reason) || state === 'open') this.#startProbing();
     if (before === 'closed' && state === 'open')
       log.warn({ reason, retryInSeconds: Math.round(waitMs / 1_000) }, 'circuit breaker open, polling paused');
     if (before !== 'closed' && state === 'closed') {
@@ -257,7 +257,7 @@ export class Calls {
 }
 
 /** Returns true for a failure after which it is not known whether the appliance answers at all. */
-function isSilence(reason: FailureReason | undefined): reason is 'connect' | 'timeout' | 'tls' {
+function isTransportFailure(reason: FailureReason | undefined): reason is 'connect' | 'timeout' | 'tls' {
   return reason === 'connect' || reason === 'timeout' || reason === 'tls';
 }
 

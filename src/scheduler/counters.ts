@@ -102,7 +102,7 @@ export function createCounters(name: string) {
       skipCounter.inc({ appliance, collector, reason });
     },
     /** Counts the changes of state that a reading shows. */
-    put(_reading: unknown, transitions: readonly Transition[]): void {
+    onReading(_reading: unknown, transitions: readonly Transition[]): void {
       for (const { object, to } of transitions) transitionCounter.inc({ appliance, object, to });
     },
     unreadable: (endpoint: string, field: string, count: number): void =>

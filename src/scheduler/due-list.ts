@@ -7,7 +7,7 @@ export interface DueListParts {
   /** How many steps that make calls may be under way. */
   readonly maxSteps: number;
   /** Returns the steady time before which the appliance is not to be asked for a job. */
-  readonly opensAtMs: (job: Job) => number;
+  readonly notBeforeMs: (job: Job) => number;
   /** Returns false for a job that must wait for another one. */
   readonly mayTake: (job: Job) => boolean;
   /** Makes the next step of a job, and says in the job when another is due; never rejects. */
@@ -64,15 +64,15 @@ export class DueList {
   #next(): Job | undefined {
     const nowMs = steadyNow();
     return this.#waiting()
-      .filter((job) => isDue(job.due) && this.#opensAtMs(job) <= nowMs)
+      .filter((job) => isDue(job.due) && this.#notBeforeMs(job) <= nowMs)
       .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
   }
 
   /** Returns the steady time from which a job may be taken; infinity until another step ends. */
-  #opensAtMs(job: Job): number {
+  #notBeforeMs(job: Job): number {
     if (job.collector.makesNoCalls) return 0;
     const calling = [...this.#taken.keys()].filter(({ collector }) => !collector.makesNoCalls);
-    return calling.length < this.#parts.maxSteps ? this.#parts.opensAtMs(job) : Number.POSITIVE_INFINITY;
+    return calling.length < this.#parts.maxSteps ? this.#parts.notBeforeMs(job) : Number.POSITIVE_INFINITY;
   }
 
   #waiting(): readonly Job[] {
@@ -81,7 +81,7 @@ export class DueList {
 
   /** Returns the time until the next look; undefined if the end of a step comes first. */
   #waitMs(): number | undefined {
-    const firstMs = Math.min(...this.#waiting().map((job) => Math.max(job.due.atMs, this.#opensAtMs(job))));
+    const firstMs = Math.min(...this.#waiting().map((job) => Math.max(job.due.atMs, this.#notBeforeMs(job))));
     if (firstMs === Number.POSITIVE_INFINITY) return undefined;
     const waitMs = firstMs - steadyNow();
     return Math.ceil(Math.min(Math.max(waitMs, 0), maxWaitMs));

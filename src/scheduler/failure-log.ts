@@ -76,7 +76,7 @@ export class FailureLog implements StateListener {
   }
 
   /** Logs the changes of state that a reading shows. */
-  put({ collector, farm }: FoundReading, transitions: readonly Transition[]): void {
+  onReading({ collector, farm }: FoundReading, transitions: readonly Transition[]): void {
     const changes = transitions.length;
     const logged = Math.min(changes, Math.floor(this.#states.left(stateLines)));
     this.#states.take(stateLines, logged);
@@ -90,7 +90,7 @@ export class FailureLog implements StateListener {
   }
 
   /** Forgets an origin that is gone, which neither fails nor recovers. */
-  removed(origin: Origin, why: 'stale' | 'gone'): void {
+  onRemoved(origin: Origin, why: 'stale' | 'gone'): void {
     if (why === 'stale') return;
     this.#endTrouble(origin);
     this.#unreadable.delete(keyOf(origin));

@@ -92,20 +92,20 @@ export interface Run {
   isOutdated: boolean;
 }
 
-export interface ByFarm extends BegunFarms {
+export interface ByFarm extends FarmReader {
   readonly farms: readonly Farm[];
   /** How many of them, the first ones, are read at the cost of the urgent budget. */
-  readonly urgent: number;
-  /** How many of them were read, or are being read. */
-  begun: number;
+  readonly urgentCount: number;
+  /** The index of the first of them that is neither read nor being read. */
+  nextIndex: number;
   worst: RunOutcome;
 }
 
-/** The farms that a run reads one by one. */
-export interface BegunFarms {
+/** Reads farms one by one, with what concerns all of them. */
+export interface FarmReader {
   readonly collectFarm: CollectFarm;
-  /** When its beginning asked for what concerns all farms, on the clock of ages. */
-  readonly begunAtMs: number | undefined;
+  /** When what concerns all farms was asked for, on the elapsed clock. */
+  readonly askedAtMs: number | undefined;
 }
 
 export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
@@ -247,7 +247,7 @@ export function isDue({ atMs, wallMs }: Due): boolean {
 export function isRoutine(job: Job): boolean {
   const { collector, isUrgent, hadFirstRun, run } = job;
   if (isUrgent || !hadFirstRun || isFirst(job) || collector.makesNoCalls) return false;
-  return !run?.byFarm || run.byFarm.begun >= run.byFarm.urgent;
+  return !run?.byFarm || run.byFarm.nextIndex >= run.byFarm.urgentCount;
 }
 
 /**

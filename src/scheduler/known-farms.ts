@@ -19,10 +19,10 @@ const oldListsWithinMs = 900_000;
 
 /** Knows which farms need not be read to know the states of their backends: their word says them. */
 export class KnownFarms {
-  readonly #state: Pick<ApplianceState, 'reading' | 'age'>;
+  readonly #state: Pick<ApplianceState, 'reading' | 'elapsedNow'>;
   #byName: { readonly list: FarmList; readonly farms: ReadonlyMap<string, Farm> } | undefined;
 
-  constructor(state: Pick<ApplianceState, 'reading' | 'age'>) {
+  constructor(state: Pick<ApplianceState, 'reading' | 'elapsedNow'>) {
     this.#state = state;
   }
 
@@ -66,8 +66,8 @@ export class KnownFarms {
   }
 
   #isOld({ name }: Farm): boolean {
-    const { takenAtMs = this.#state.age() } = this.#state.reading(backends, name) ?? {};
-    return this.#state.age() - takenAtMs > oldListMs;
+    const { takenAtMs = this.#state.elapsedNow() } = this.#state.reading(backends, name) ?? {};
+    return this.#state.elapsedNow() - takenAtMs > oldListMs;
   }
 
   #farm(name: string): Farm | undefined {

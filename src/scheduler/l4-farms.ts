@@ -1,6 +1,6 @@
 import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { type HarmlessFarm, profilesIn, unlessL4 } from '../appliance/harmless.ts';
+import { type SafeFarmName, profilesIn, safeFarmName } from '../appliance/harmless.ts';
 import type { ReadFrom } from '../collectors/collector.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { ReadFrom } from '../collectors/collector.ts';
  */
 const provesForMs = 60_000;
 
-/** A list of farms that was read, and when it was asked for, on the clock of ages. */
+/** A list of farms that was read, and when it was asked for, on the elapsed clock. */
 interface ListedFarms {
   readonly takenAtMs: number;
   readonly data: { readonly farms: readonly { readonly name: string; readonly profile: string | undefined }[] };
@@ -18,7 +18,7 @@ interface ListedFarms {
 type Profiles = ReturnType<typeof profilesIn> | 'refused';
 
 export interface L4FarmsParts {
-  readonly age: () => number;
+  readonly elapsedNow: () => number;
   /** Returns the newest lists that were read for other purposes. */
   readonly listed: () => readonly ListedFarms[];
 }
@@ -36,7 +36,7 @@ export class L4Farms {
 
   /** Forgets the profiles, after a change of farms. */
   changed(): void {
-    this.#changedAtMs = this.#parts.age();
+    this.#changedAtMs = this.#parts.elapsedNow();
     this.#own = undefined;
   }
 
@@ -45,14 +45,14 @@ export class L4Farms {
    * none, reads the summary, which reads files alone; an appliance that refuses it is taken at the
    * word of its list. A farm of which two lists differ is not asked.
    */
-  async unlessL4(read: ReadFrom, { name, profile }: Farm): Promise<HarmlessFarm | undefined> {
+  async safeFarmName(read: ReadFrom, { name, profile }: Farm): Promise<SafeFarmName | undefined> {
     if (profile === 'l4xnat') return undefined;
     const listed = this.#listedAs(name);
     if (listed.some(({ farm }) => !farm)) return undefined;
     const known = listed.find(({ ageMs }) => ageMs < provesForMs);
     if (known) return known.farm;
     const own = await this.#ownList(read);
-    return unlessL4(name, own === 'refused' ? profile : own?.get(name));
+    return safeFarmName(name, own === 'refused' ? profile : own?.get(name));
   }
 
   /**
@@ -60,19 +60,19 @@ export class L4Farms {
    * that a list which is read less often is not overruled between two reads.
    */
   #listedAs(name: string) {
-    const nowMs = this.#parts.age();
+    const nowMs = this.#parts.elapsedNow();
     return this.#parts.listed().flatMap(({ takenAtMs, data }) => {
       const profile = data.farms.find((farm) => farm.name === name)?.profile;
       const ageMs = nowMs - takenAtMs;
       if (!profile || takenAtMs < this.#changedAtMs || ageMs >= 2 * provesForMs) return [];
-      return [{ farm: unlessL4(name, profile), ageMs }];
+      return [{ farm: safeFarmName(name, profile), ageMs }];
     });
   }
 
   #ownList(read: ReadFrom): Promise<Profiles> {
-    const { age } = this.#parts;
-    if (this.#own && age() - this.#own.atMs < provesForMs) return this.#own.profiles;
-    const own = { atMs: age(), profiles: profilesOf(read) };
+    const { elapsedNow } = this.#parts;
+    if (this.#own && elapsedNow() - this.#own.atMs < provesForMs) return this.#own.profiles;
+    const own = { atMs: elapsedNow(), profiles: profilesOf(read) };
     this.#own = own;
     own.profiles.catch(() => {
       if (this.#own === own) this.#own = undefined;

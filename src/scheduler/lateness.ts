@@ -34,9 +34,9 @@ export class Lateness {
   maxAgeMs(
     { maxStaleMs, lifeMs }: ReadingLife,
     job: Job | undefined,
-    { isAnswering, isKnown }: { readonly isAnswering: boolean; readonly isKnown: () => boolean },
+    { hasAnswered, isKnown }: { readonly hasAnswered: boolean; readonly isKnown: () => boolean },
   ): number {
-    if (!job || !isAnswering) return maxStaleMs;
+    if (!job || !hasAnswered) return maxStaleMs;
     const ageMs = Math.max(maxStaleMs, lifeMs, this.lifeMs(job));
     // The farm that waits longest must not blink; its next reading may take as long again.
     const stretchedMs = 2 * this.roundMs(job);

@@ -7,12 +7,12 @@ import type { MetricsStore } from '../metrics/store.ts';
 import { ApplianceState, type StateListener } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
 import { Availability, type AvailabilityState } from './availability.ts';
-import type { OpensAtMs } from './call-queue.ts';
+import type { NotBefore } from './call-queue.ts';
 import type { Counters } from './counters.ts';
 import { FailureLog } from './failure-log.ts';
 import { createJob, type Job, type LastRun, type ReadFarm, type ScheduledCollector } from './job.ts';
 import { Lateness } from './lateness.ts';
-import { ReadingText } from './reading-text.ts';
+import { ReadingPublisher } from './reading-publisher.ts';
 import type { Cron } from './schedule.ts';
 
 /** The settings of one appliance, and the services that its poller uses. */
@@ -23,7 +23,7 @@ export interface AppliancePollerParts {
   readonly labels: Readonly<Record<string, string>>;
   /** Farms with an objective; undefined where it sends no log of requests. */
   readonly objectives?: readonly FarmObjective[] | undefined;
-  /** Returns true if its log of requests has had none for the first hour. */
+  /** Returns true if no request was counted in the first hour of its log. */
   readonly isLogSilent?: (() => boolean) | undefined;
   readonly watches: (farm: string) => boolean;
   readonly vip: VipSettings;
@@ -47,7 +47,7 @@ export interface AppliancePollerParts {
   /** Hear of all that is read, as the parts here do. */
   readonly listeners?: readonly StateListener[] | undefined;
   /** State of the poller that this one replaces, if it polled the same appliance. */
-  readonly before?: PollerHandover | undefined;
+  readonly handover?: PollerHandover | undefined;
   readonly store: MetricsStore;
   readonly cron: Cron;
   readonly log: Logger;
@@ -59,7 +59,7 @@ export interface SharedParts extends AppliancePollerParts {
   /** By the name of the collector, in order of priority. */
   readonly jobs: ReadonlyMap<string, Job>;
   readonly state: ApplianceState;
-  readonly text: ReadingText;
+  readonly readingPublisher: ReadingPublisher;
   readonly failures: FailureLog;
   readonly availability: Availability;
   readonly breaker: Breaker;
@@ -72,42 +72,42 @@ export interface PollerHandover {
   readonly availability: AvailabilityState;
   /** By the name of the collector. */
   readonly lastRuns: ReadonlyMap<string, LastRun>;
-  /** The age at which a collector is tried again whose route is missing, by its name. */
+  /** When a collector is tried again whose route is missing, on the elapsed clock, by its name. */
   readonly retriesAtMs: ReadonlyMap<string, number>;
   readonly lateness: Lateness;
   /** When each farm was read, by the name of the collector. */
   readonly readFarms: ReadonlyMap<string, ReadonlyMap<string, ReadFarm>>;
   /** A reload must not let polling exceed its busy ratios. */
-  readonly opensAtMs: OpensAtMs;
+  readonly notBefore: NotBefore;
 }
 
 export function sharedParts(parts: AppliancePollerParts): SharedParts {
-  const { name: appliance, collectors, polling, cron, random, counters, log, now, before } = parts;
+  const { name: appliance, collectors, polling, cron, random, counters, log, now, handover } = parts;
   const { jitterRatio } = polling;
   const jobs = new Map(
     collectors.map((each, priority) => {
       const { name } = each.collector;
       const intervalMs = cron.intervalMs(each.schedule);
-      const last = before?.lastRuns.get(name);
-      const retryAtMs = before?.retriesAtMs.get(name);
-      const readFarms = before?.readFarms.get(name);
+      const last = handover?.lastRuns.get(name);
+      const retryAtMs = handover?.retriesAtMs.get(name);
+      const readFarms = handover?.readFarms.get(name);
       const parameters = { appliance, priority, intervalMs, jitterRatio, last, readFarms };
       return [name, { ...createJob(each, parameters), retryAtMs }];
     }),
   );
-  const lateness = before?.lateness ?? new Lateness();
+  const lateness = handover?.lateness ?? new Lateness();
   const failures = new FailureLog(log, now);
-  const text = new ReadingText({ ...parts, jobs }, [counters, failures]);
-  const listeners = [text, counters, failures, ...(parts.listeners ?? [])];
-  const state = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: before?.state });
-  const breaker = createBreaker({ now: state.age, random });
+  const readingPublisher = new ReadingPublisher({ ...parts, jobs }, [counters, failures]);
+  const listeners = [readingPublisher, counters, failures, ...(parts.listeners ?? [])];
+  const state = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: handover?.state });
+  const breaker = createBreaker({ now: state.elapsedNow, random });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
   const availability = new Availability({
-    before: before?.availability,
-    isAnswering: () => breaker.isAnswering,
+    before: handover?.availability,
+    callsSucceed: () => breaker.callsSucceed,
     now,
     upForMs: () => Math.min(...asking.map((job) => lateness.lifeMs(job))),
   });
   counters.expect([...jobs.keys()]);
-  return { ...parts, jobs, state, text, failures, availability, breaker, lateness };
+  return { ...parts, jobs, state, readingPublisher, failures, availability, breaker, lateness };
 }

@@ -35,7 +35,7 @@ const whileUnlicensedMs = 60_000;
 export interface RunLifecycleParts
   extends Pick<
     SharedParts,
-    'cron' | 'polling' | 'random' | 'now' | 'jobs' | 'state' | 'text' | 'counters' | 'lateness'
+    'cron' | 'polling' | 'random' | 'now' | 'jobs' | 'state' | 'readingPublisher' | 'counters' | 'lateness'
   > {
   readonly calls: Calls;
   readonly publisher: StatusPublisher;
@@ -70,7 +70,7 @@ export class RunLifecycle {
   reasonToSkip(job: Job): SkipReason | undefined {
     const { farms } = this.#parts.state.facts;
     if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';
-    if (job.retryAtMs !== undefined && this.#parts.state.age() < job.retryAtMs) return 'unsupported';
+    if (job.retryAtMs !== undefined && this.#parts.state.elapsedNow() < job.retryAtMs) return 'unsupported';
     if (this.isUnlicensed(job)) return 'unlicensed';
     if (!this.#parts.calls.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
@@ -120,10 +120,10 @@ export class RunLifecycle {
   }
 
   end(job: Job, run: Run, outcome: RunOutcome): void {
-    const { state, text } = this.#parts;
+    const { state, readingPublisher } = this.#parts;
     endRun(job, run, outcome, this.#afterRun(job, run.next, run.sinceMs + this.#leastIntervalMs(job, run)));
     if (outcome !== 'closing') {
-      if (outcome !== 'ok' && !state.reading(job.collector)) text.showWithoutReading(job.collector);
+      if (outcome !== 'ok' && !state.reading(job.collector)) readingPublisher.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
       else this.#ran(job, run, outcome);
       this.#parts.publisher.republish();
@@ -133,7 +133,7 @@ export class RunLifecycle {
 
   #ran(job: Job, { startedAtMs, sinceMs }: Run, outcome: 'ok' | 'failed' | 'unsupported_route'): void {
     // A collector without its route neither succeeds nor fails.
-    if (outcome === 'unsupported_route') return recordRun(job, {}, this.#parts.state.age() + missingForMs);
+    if (outcome === 'unsupported_route') return recordRun(job, {}, this.#parts.state.elapsedNow() + missingForMs);
     const ok = outcome === 'ok';
     const durationMs = steadyNow() - sinceMs;
     this.#parts.counters.ended(job.collector.name, ok);

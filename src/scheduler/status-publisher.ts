@@ -62,8 +62,8 @@ export class StatusPublisher {
    */
   publish(): void {
     const { name, jobs, store, counters, breaker, availability, state, listeners = [] } = this.#parts;
-    const ageMs = state.age();
-    const up = availability.isUp(ageMs);
+    const elapsedMs = state.elapsedNow();
+    const up = availability.isUp(elapsedMs);
     const failureReason = availability.failing?.reason;
     const collectors = [...jobs].map(([collector, job]) => ({
       collector,
@@ -79,9 +79,9 @@ export class StatusPublisher {
     this.#shown = shown;
     this.#status = undefined;
     if (up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp)
-      for (const listener of listeners) listener.answering?.(up, failureReason);
+      for (const listener of listeners) listener.onAnswering?.(up, failureReason);
     this.#wasUp = up ?? this.#wasUp;
-    const clockOffsetSeconds = availability.clockOffsetSeconds(ageMs);
+    const clockOffsetSeconds = availability.clockOffsetSeconds(elapsedMs);
     const numbers = {
       up,
       failureReason,
@@ -103,7 +103,7 @@ export class StatusPublisher {
   #describe(): ApplianceStatus {
     const { name, url, labels, objectives, isLogSilent, jobs, breaker, availability, state, store, now } = this.#parts;
     const { shown, leftOut } = store.series(name);
-    const [ageMs, nowMs] = [state.age(), now()];
+    const [elapsedMs, nowMs] = [state.elapsedNow(), now()];
     const stale = state.staleCollectors;
     return describeAppliance({
       name,
@@ -111,14 +111,14 @@ export class StatusPublisher {
       labels,
       objectives,
       isLogSilent: isLogSilent?.() ?? false,
-      up: availability.isUp(ageMs),
+      up: availability.isUp(elapsedMs),
       failing: availability.failing,
       deactivated: state.facts.licensed === false,
       breaker: breaker.state,
       apiCertificate: availability.state.certificate,
       readings: state.snapshot(),
       lastKnown: state.lastKnown,
-      timeOf: (momentMs) => Math.round(nowMs - (ageMs - momentMs)),
+      timeOf: (momentMs) => Math.round(nowMs - (elapsedMs - momentMs)),
       series: shown,
       seriesLeftOut: leftOut,
       collectors: [...jobs.values()].map((job) => this.#describeCollector(job, stale)),

@@ -13,8 +13,8 @@ import { type SkipReason, skipReasons } from '../state/status.ts';
 import type { KnownFarms } from './known-farms.ts';
 import { L4Farms } from './l4-farms.ts';
 import {
-  type BegunFarms,
   type ByFarm,
+  type FarmReader,
   isDue,
   isRoutine,
   type Job,
@@ -40,11 +40,11 @@ export interface StepExecutorParts
 
 type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
 
-interface StepOrigin {
+interface StepTarget {
   readonly job: Job;
   readonly farm?: string | undefined;
-  /** When a part of it was asked for before this step. */
-  readonly begunAtMs?: number | undefined;
+  /** When a part of it was asked for before this step, on the elapsed clock. */
+  readonly readerAskedAtMs?: number | undefined;
   readonly urgency: Urgency;
 }
 
@@ -54,13 +54,13 @@ export class StepExecutor {
   /** The newest list of farms when a farm in it was refused, by the origin of the reading. */
   readonly #refused = new Map<string, readonly Farm[] | undefined>();
   readonly #l4Farms: L4Farms;
-  /** When farms were changed through the gateway, on the clock of ages. */
+  /** When farms were changed through the gateway, on the elapsed clock. */
   readonly #changed = new Map<string, number>();
 
   constructor(parts: StepExecutorParts) {
     this.#parts = parts;
     this.#l4Farms = new L4Farms({
-      age: parts.state.age,
+      elapsedNow: parts.state.elapsedNow,
       listed: () => [parts.state.reading(farms), parts.state.reading(summary)].flatMap((list) => list ?? []),
     });
   }
@@ -69,7 +69,7 @@ export class StepExecutor {
   farmsChanged(farm: string | undefined): void {
     this.#l4Farms.changed();
     for (const name of this.#changed.keys()) if (!this.#isListed({ name })) this.#changed.delete(name);
-    if (farm !== undefined) this.#changed.set(farm, this.#parts.state.age());
+    if (farm !== undefined) this.#changed.set(farm, this.#parts.state.elapsedNow());
   }
 
   /** Returns true if a farm that is silent answers clients since it was asked, see answersAgain. */
@@ -91,9 +91,9 @@ export class StepExecutor {
     if (run.byFarm && urgency === 'routine' && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
     if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm, urgency);
     run.isOutdated = false;
-    const { began, ...step } = await this.#begin({ job, urgency }, collector);
-    if (!began) return step;
-    run.byFarm = { ...began, ...this.#farmsOf(job, collector), begun: 0, worst: run.byFarm?.worst ?? 'ok' };
+    const { reader, ...step } = await this.#begin({ job, urgency }, collector);
+    if (!reader) return step;
+    run.byFarm = { ...reader, ...this.#farmsOf(job, collector), nextIndex: 0, worst: run.byFarm?.worst ?? 'ok' };
     return { outcome: run.byFarm.farms.length === 0 ? 'ok' : undefined };
   }
 
@@ -101,9 +101,9 @@ export class StepExecutor {
   async farm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
     const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return undefined;
-    const origin = { job, urgency: 'at_once' } as const;
-    const { began, ...step } = await this.#begin(origin, collector);
-    return began ? await this.#oneFarm(origin, farm, began) : step;
+    const target = { job, urgency: 'unbudgeted' } as const;
+    const { reader, ...step } = await this.#begin(target, collector);
+    return reader ? await this.#oneFarm(target, farm, reader) : step;
   }
 
   /**
@@ -111,7 +111,7 @@ export class StepExecutor {
    * longest, so that a run goes on where the one before was cut off. Farms whose states must be
    * read to be known go before all others, of which each run reads a part.
    */
-  #farmsOf(job: Job, collector: FarmCollector): Pick<ByFarm, 'farms' | 'urgent'> {
+  #farmsOf(job: Job, collector: FarmCollector): Pick<ByFarm, 'farms' | 'urgentCount'> {
     const { readFarms } = job;
     const farms = (this.#parts.state.facts.farms ?? []).filter((farm) => collector.covers(farm));
     const present = new Map(farms.map((farm) => [farm.name, farm]));
@@ -121,13 +121,13 @@ export class StepExecutor {
     const waiting = [...readFarms.keys()].flatMap((name) => present.get(name) ?? []);
     const all = [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
     const { needed, others } = this.#parts.knownFarms.split(job, all);
-    return { farms: [...needed, ...others], urgent: needed.length };
+    return { farms: [...needed, ...others], urgentCount: needed.length };
   }
 
   async #nextFarm(job: Job, byFarm: ByFarm, urgency: Urgency): Promise<StepOutcome> {
-    const farm = byFarm.farms[byFarm.begun];
-    byFarm.begun += 1;
-    const isLast = byFarm.begun >= byFarm.farms.length;
+    const farm = byFarm.farms[byFarm.nextIndex];
+    byFarm.nextIndex += 1;
+    const isLast = byFarm.nextIndex >= byFarm.farms.length;
     const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
     if (!farm || !this.#isStillCovered(job, farm)) return { outcome: isOver() };
     const step = await this.#oneFarm({ job, urgency }, farm, byFarm);
@@ -139,19 +139,22 @@ export class StepExecutor {
     return { ...step, outcome: isOver() };
   }
 
-  /** Begins to ask farm by farm; it failed if `began` is undefined. */
-  async #begin(origin: StepOrigin, collector: FarmCollector): Promise<StepOutcome & { began: BegunFarms | undefined }> {
-    let began: BegunFarms | undefined;
-    const step = await this.#attempt(origin, async (context, call) => {
+  /** Begins to ask farm by farm; it failed if `reader` is undefined. */
+  async #begin(
+    target: StepTarget,
+    collector: FarmCollector,
+  ): Promise<StepOutcome & { reader: FarmReader | undefined }> {
+    let reader: FarmReader | undefined;
+    const step = await this.#attempt(target, async (context, call) => {
       const collectFarm = await collector.begin(context);
-      began = { collectFarm, begunAtMs: call.askedAtMs };
+      reader = { collectFarm, askedAtMs: call.askedAtMs };
     });
-    return { ...step, began };
+    return { ...step, reader };
   }
 
-  async #oneFarm(origin: StepOrigin, farm: Farm, { collectFarm, begunAtMs }: BegunFarms): Promise<StepOutcome> {
-    const { job } = origin;
-    const step = await this.#attempt({ ...origin, farm: farm.name, begunAtMs }, async (context) => {
+  async #oneFarm(target: StepTarget, farm: Farm, { collectFarm, askedAtMs }: FarmReader): Promise<StepOutcome> {
+    const { job } = target;
+    const step = await this.#attempt({ ...target, farm: farm.name, readerAskedAtMs: askedAtMs }, async (context) => {
       try {
         const data = await collectFarm(farm, context);
         this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
@@ -172,7 +175,7 @@ export class StepExecutor {
    * the next run meets the refusal again.
    */
   #mayBeDeleted({ collector }: Job, { name }: Farm, error: unknown): boolean {
-    if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
+    if (!isRefusal(error)) return false;
     const { farms } = this.#parts.state.facts;
     const key = keyOf({ collector: collector.name, farm: name });
     if (this.#refused.has(key) && this.#refused.get(key) !== farms) return false;
@@ -198,7 +201,7 @@ export class StepExecutor {
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt({ job, farm, begunAtMs, urgency }: StepOrigin, work: Work): Promise<StepOutcome> {
+  async #attempt({ job, farm, readerAskedAtMs, urgency }: StepTarget, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, state } = this.#parts;
     const startedAtMs = steadyNow();
     const own: StepCalls = {
@@ -212,7 +215,7 @@ export class StepExecutor {
     };
     try {
       const data = await work(this.#contextOf(calls.reader(own), job), own);
-      const changes = this.#keep({ job, farm, begunAtMs }, data, own);
+      const changes = this.#keep({ job, farm, readerAskedAtMs }, data, own);
       // A licence that is missing now may come at any moment, and its routes with it.
       if (state.facts.licensed !== false) calls.remember(own);
       return { outcome: 'ok', ...(changes && { changes }) };
@@ -228,14 +231,14 @@ export class StepExecutor {
 
   /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
   #keep(
-    { job, farm, begunAtMs = Number.POSITIVE_INFINITY }: Omit<StepOrigin, 'urgency'>,
+    { job, farm, readerAskedAtMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'urgency'>,
     data: unknown,
     { askedAtMs, unreadable }: StepCalls,
   ): StateChanges | undefined {
     const { state, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
     // A reading made of two has the age of the older one.
-    const takenAtMs = Math.min(askedAtMs ?? state.age(), begunAtMs);
+    const takenAtMs = Math.min(askedAtMs ?? state.elapsedNow(), readerAskedAtMs);
     const isWhole = unreadable.length === 0;
     const reading = { collector, farm, data, takenAtMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
     const changes = data === undefined ? undefined : state.put(reading);
@@ -268,12 +271,12 @@ export class StepExecutor {
       signal,
       watches,
       now,
-      age: state.age,
+      elapsedNow: state.elapsedNow,
       labels,
       vip,
       inProbeSlot,
       newest: (collector, farm) => state.reading(collector, farm)?.data,
-      unlessL4: (farm) => this.#l4Farms.unlessL4(read, farm),
+      safeFarmName: (farm) => this.#l4Farms.safeFarmName(read, farm),
       changedAtMs: (farm) => this.#changed.get(farm),
       // Facts may be newer after a call than before it.
       get facts() {
@@ -283,9 +286,13 @@ export class StepExecutor {
   }
 }
 
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApplianceError && ['bad_request', 'not_found'].includes(error.reason);
+}
+
 /** Returns true for a refusal of a farm that the appliance does not have any more. */
 async function isGone({ read }: CollectContext, { name }: Farm, error: unknown): Promise<boolean> {
-  if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
+  if (!isRefusal(error)) return false;
   try {
     return profilesIn(await read('readFarmsSummary', {}))?.has(name) === false;
   } catch (failure) {
@@ -298,6 +305,6 @@ async function isGone({ read }: CollectContext, { name }: Farm, error: unknown):
  * Returns true for a run that has read all farms it must, and at least one other, when the next one
  * is due: that goes on with the farms that waited longest.
  */
-function isCutOff({ next }: Run, { begun, urgent }: ByFarm): boolean {
-  return begun > urgent && isDue(next);
+function isCutOff({ next }: Run, { nextIndex, urgentCount }: ByFarm): boolean {
+  return nextIndex > urgentCount && isDue(next);
 }

@@ -5,12 +5,12 @@
 // farm-problems.ts.
 
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { applianceFacts } from '../collectors/appliance-facts.ts';
+import { applianceFacts, dataOf } from '../collectors/appliance-facts.ts';
 import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
 import { sizeOf } from '../lib/size.ts';
-import { createAgeClock, steadyNow } from '../lib/time.ts';
+import { createElapsedClock, steadyNow } from '../lib/time.ts';
 import { compareStates, type ObjectStates, sinceOf } from './object-states.ts';
-import { keyOf, type Moment, type Origin, type Reading } from './reading.ts';
+import { keyOf, type Moment, type Origin, type Reading, readingIn } from './reading.ts';
 import type { Transition } from './status.ts';
 
 /** All readings of an appliance together are as long as so many of its longest replies. */
@@ -28,13 +28,13 @@ export interface FoundReading extends ReadingLife {
   readonly collector: Collector;
   readonly farm?: string | undefined;
   readonly data: unknown;
-  /** When it was asked for, on the clock of ages. */
+  /** When it was asked for, on the elapsed clock. */
   readonly takenAtMs: number;
   /** False where a value or a row of its replies could not be read. */
   readonly isWhole: boolean;
 }
 
-interface KeptReading<Data = unknown> extends Reading<Data>, ReadingLife {
+interface KeptReading extends Reading, ReadingLife {
   readonly bytes: number;
 }
 
@@ -52,11 +52,11 @@ export interface StateChanges {
 /** Hears of each change; listeners do not know each other. */
 export interface StateListener {
   /** A reading is newer than the one before, and shows these changes of state. */
-  put?(reading: FoundReading, transitions: readonly Transition[], moment: Moment): void;
+  onReading?(reading: FoundReading, transitions: readonly Transition[], moment: Moment): void;
   /** A reading is too old, or its farm is gone, or the settings leave it out. */
-  removed?(origin: Origin, why: 'stale' | 'gone'): void;
+  onRemoved?(origin: Origin, why: 'stale' | 'gone'): void;
   /** The appliance answers again, or no more; then `because` has the reason. */
-  answering?(isUp: boolean, because: FailureReason | undefined): void;
+  onAnswering?(isUp: boolean, because: FailureReason | undefined): void;
 }
 
 export interface ApplianceStateParts {
@@ -78,8 +78,8 @@ const noChanges: StateChanges = { farms: [], newFarms: [] };
  * collectors learn from each other, and the states of its objects. Only the scheduler writes.
  */
 export class ApplianceState {
-  /** The clock of all ages, see lib/time.ts. */
-  readonly age: () => number;
+  /** Reads the elapsed clock of the appliance in milliseconds, see lib/time.ts. */
+  readonly elapsedNow: () => number;
   readonly #parts: ApplianceStateParts;
   /** By {@link keyOf}, as the next three. */
   readonly #readings: Map<string, KeptReading>;
@@ -99,7 +99,7 @@ export class ApplianceState {
   constructor(parts: ApplianceStateParts) {
     const { before, collectors, watches, now } = parts;
     this.#parts = parts;
-    this.age = before?.age ?? createAgeClock(now, steadyNow);
+    this.elapsedNow = before?.elapsedNow ?? createElapsedClock(now, steadyNow);
     this.#readings = new Map(before ? before.#readings : []);
     this.#stale = new Map(before ? before.#stale : []);
     this.#lastKnown = new Map(before ? before.#lastKnown : []);
@@ -127,14 +127,13 @@ export class ApplianceState {
   }
 
   /** Returns a collector's reading, of one farm if it is named; undefined without a fresh one. */
-  reading<Data>({ name: collector }: Collector<Data>, farm?: string): Reading<Data> | undefined {
-    // Only what this collector returned is kept under its name.
-    return this.#readings.get(keyOf({ collector, farm })) as KeptReading<Data> | undefined;
+  reading<Data>(collector: Collector<Data>, farm?: string): Reading<Data> | undefined {
+    return readingIn(this.#readings, collector, farm);
   }
 
   /** Returns the newest data of a collector, however old. */
-  latest<Data>({ name }: ApplianceCollector<Data>): Data | undefined {
-    return this.#latest.get(name) as Data | undefined;
+  latest<Data>(collector: ApplianceCollector<Data>): Data | undefined {
+    return dataOf(this.#latest, collector);
   }
 
   /** Returns readings that are too old to be shown, by {@link keyOf}. */
@@ -157,10 +156,10 @@ export class ApplianceState {
     const bytes = this.#admit(origin, kept.data);
     const { appliance, listeners, now } = this.#parts;
     const objects = collector.entity?.states(kept.data) ?? [];
-    const moment = { atMs: now(), ageMs: this.age() };
+    const moment = { atMs: now(), elapsedMs: this.elapsedNow() };
     const { states, transitions } = compareStates(appliance, this.#objects.get(key), objects, moment);
     this.#objects.set(key, states);
-    for (const listener of listeners) listener.put?.(found, transitions, moment);
+    for (const listener of listeners) listener.onReading?.(found, transitions, moment);
     this.#readings.set(key, { ...origin, ...kept, since: sinceOf(states, now), bytes });
     this.#stale.delete(key);
     this.#lastKnown.delete(key);
@@ -172,10 +171,10 @@ export class ApplianceState {
 
   /** Removes what is too old, and returns it. `maxAgeMs` returns up to which age it is shown. */
   expire(maxAgeMs: (reading: Origin & ReadingLife) => number): readonly Reading[] {
-    const ageMs = this.age();
+    const elapsedMs = this.elapsedNow();
     const expired: Reading[] = [];
     for (const [key, reading] of this.#readings) {
-      if (ageMs - reading.takenAtMs < maxAgeMs(reading)) continue;
+      if (elapsedMs - reading.takenAtMs < maxAgeMs(reading)) continue;
       const { collector, farm } = reading;
       this.#readings.delete(key);
       this.#stale.set(key, { collector, farm });
@@ -239,6 +238,6 @@ export class ApplianceState {
   }
 
   #removed(origin: Origin, why: 'stale' | 'gone'): void {
-    for (const listener of this.#parts.listeners) listener.removed?.(origin, why);
+    for (const listener of this.#parts.listeners) listener.onRemoved?.(origin, why);
   }
 }

@@ -10,7 +10,7 @@ import type { ListedFarm } from '../collectors/ask-farms.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { hasAnswered, isUnanswered, type ProbedFarm, vip as probes } from '../collectors/vip.ts';
-import { keyOf, type Moment, type Reading } from './reading.ts';
+import { type Moment, type Reading, readingIn } from './reading.ts';
 import type {
   ActivationStatus,
   ApplianceStatus,
@@ -44,8 +44,8 @@ interface Snapshot
   readonly readings: ReadonlyMap<string, Reading>;
   /** Readings that are too old to be shown. */
   readonly lastKnown: ReadonlyMap<string, Reading>;
-  /** Converts a moment on the clock of ages to Unix milliseconds. */
-  readonly timeOf: (ageMs: number) => number;
+  /** Converts a moment on the elapsed clock to Unix milliseconds. */
+  readonly timeOf: (elapsedMs: number) => number;
 }
 
 /** Collectors whose data is presented field by field; the data of all others is shown as it is. */
@@ -56,8 +56,8 @@ const presented: ReadonlySet<string> = new Set(
 );
 
 export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
-  const description = readingOf(snapshot, appliance)?.data;
-  const activated = readingOf(snapshot, activation)?.data;
+  const description = readingIn(snapshot.readings, appliance)?.data;
+  const activated = readingIn(snapshot.readings, activation)?.data;
   const farmList = describeFarms(snapshot);
   return {
     name: snapshot.name,
@@ -85,15 +85,6 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
   };
 }
 
-/**
- * Returns a collector's reading, of one farm where it is named; undefined where there is none, or a
- * stale one.
- */
-function readingOf<Data>({ readings }: Snapshot, collector: Collector<Data>, farm?: string): Reading<Data> | undefined {
-  // The poller stores nothing else under this key than what this collector returned.
-  return readings.get(keyOf({ collector: collector.name, farm })) as Reading<Data> | undefined;
-}
-
 /** Returns the readings of a collector that asks farm by farm. */
 function readingsOf<Data>(all: readonly Reading[], { name }: Collector<Data>): readonly Reading<Data>[] {
   // The poller stores nothing else under this name than what this collector returned.
@@ -101,9 +92,9 @@ function readingsOf<Data>(all: readonly Reading[], { name }: Collector<Data>): r
 }
 
 function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
-  const reading = readingOf(snapshot, farms);
+  const reading = readingIn(snapshot.readings, farms);
   const byFarm = Map.groupBy(snapshot.readings.values(), ({ farm }) => farm);
-  const probed = new Map(readingOf(snapshot, probes)?.data.map((each) => [each.farm, each]));
+  const probed = new Map(readingIn(snapshot.readings, probes)?.data.map((each) => [each.farm, each]));
   const connections = connectionsIn(snapshot);
   return reading?.data.farms.map((farm) => ({
     ...describeFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
@@ -139,11 +130,11 @@ function askedAtMs({ asked }: ListedFarm, { takenAtMs }: Reading): number {
 
 /** Returns what finds the connections of a farm, if they were counted since it last changed. */
 function connectionsIn(snapshot: Snapshot) {
-  const counted = readingOf(snapshot, farmConnections);
+  const counted = readingIn(snapshot.readings, farmConnections);
   const byFarm = new Map(counted?.data.map((each) => [each.farm, each]));
   return (farm: string, { since }: Reading): Pick<FarmStatus, 'established' | 'pending'> => {
     const changed = since?.({ object: 'farm', labels: { farm } });
-    if (!counted || (changed && counted.takenAtMs < changed.ageMs)) return {};
+    if (!counted || (changed && counted.takenAtMs < changed.elapsedMs)) return {};
     const { established, pending } = byFarm.get(farm) ?? {};
     return { established, pending };
   };
@@ -160,7 +151,7 @@ function describeFarm(
   const { name } = farm;
   const state = closedState('farm', farm.state);
   const changed = since?.({ object: 'farm', labels: { farm: name } });
-  const configured = readingOf(snapshot, farmConfig, name);
+  const configured = readingIn(snapshot.readings, farmConfig, name);
   const config = configured?.data;
   const listed = describeBackends(snapshot, name, changed);
   const named = config?.backends?.map(({ service, backend }) => ({ service, backend }));
@@ -197,9 +188,9 @@ function describeObjectives(
  * Leaves out those that then do not answer, since the kernel also accepts for a proxy that hangs.
  */
 function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
-  const list = readingOf(snapshot, farms);
+  const list = readingIn(snapshot.readings, farms);
   const listed = list && new Map(list.data.farms.map((farm) => [farm.name, farm]));
-  const probed = (readingOf(snapshot, probes)?.data ?? []).filter((each) => {
+  const probed = (readingIn(snapshot.readings, probes)?.data ?? []).filter((each) => {
     if (each.isReachable === undefined) return false;
     if (!list) return true;
     const farm = listed?.get(each.farm);
@@ -234,7 +225,7 @@ function isOvertaken({ known, probedAtMs }: ProbedFarm, farm: ListedFarm, { sinc
   const { state, vip, vport } = known.listed;
   if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return true;
   const changed = since?.({ object: 'farm', labels: { farm: farm.name } });
-  return changed !== undefined && probedAtMs < changed.ageMs;
+  return changed !== undefined && probedAtMs < changed.elapsedMs;
 }
 
 /**
@@ -256,8 +247,8 @@ function describeBackends(
   farm: string,
   changed: Moment | undefined,
 ): readonly BackendStatus[] | undefined {
-  const reading = readingOf(snapshot, backends, farm);
-  if (!reading || (changed && reading.takenAtMs < changed.ageMs)) return undefined;
+  const reading = readingIn(snapshot.readings, backends, farm);
+  if (!reading || (changed && reading.takenAtMs < changed.elapsedMs)) return undefined;
   const { data, since } = reading;
   return data.backends?.map(({ service, backend, state, established }) => ({
     service,
@@ -272,8 +263,8 @@ function describeCertificates(
   snapshot: Snapshot,
   farmList: readonly FarmStatus[] | undefined,
 ): readonly CertificateStatus[] | undefined {
-  const store = readingOf(snapshot, certificates)?.data;
-  const excluded = readingOf(snapshot, farms)?.data.excluded;
+  const store = readingIn(snapshot.readings, certificates)?.data;
+  const excluded = readingIn(snapshot.readings, farms)?.data.excluded;
   const users = usersByFile(farmList ?? []);
   const lastUses = lastUsesByFile(snapshot);
   const configuredAt = (farmList ?? []).flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
@@ -377,7 +368,7 @@ function describeActivation({ status, kind, notBeforeSeconds, notAfterSeconds }:
 }
 
 function describeInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
-  const { data, since } = readingOf(snapshot, interfaces) ?? {};
+  const { data, since } = readingIn(snapshot.readings, interfaces) ?? {};
   return data?.interfaces.map(({ name, state }) => ({
     name,
     state: closedState('interface', state),

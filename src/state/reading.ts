@@ -1,4 +1,4 @@
-import type { ObjectState } from '../collectors/collector.ts';
+import type { Collector, ObjectState } from '../collectors/collector.ts';
 
 /** The origin of a reading: a collector, and the farm if it has a reading for each farm. */
 export interface Origin {
@@ -11,10 +11,10 @@ export function keyOf({ collector, farm }: Origin): string {
   return farm === undefined ? collector : `${collector}\n${farm}`;
 }
 
-/** A moment in Unix milliseconds, and on the clock of ages (lib/time.ts). */
+/** A moment in Unix milliseconds, and on the elapsed clock (lib/time.ts). */
 export interface Moment {
   readonly atMs: number;
-  readonly ageMs: number;
+  readonly elapsedMs: number;
 }
 
 /** Tells when an object was seen to change to its state; undefined if it never was. */
@@ -23,10 +23,20 @@ export type Since = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
 /** The newest data of a collector, or of a collector and a farm. */
 export interface Reading<Data = unknown> extends Origin {
   readonly data: Data;
-  /** When it was asked for, on the clock of ages. */
+  /** When it was asked for, on the elapsed clock. */
   readonly takenAtMs: number;
   /** False where a value or a row of its replies could not be read. */
   readonly isWhole: boolean;
   /** When the states in it began, as far as that was seen. */
   readonly since: Since | undefined;
+}
+
+/** Returns the reading of a collector, of one farm if it is named; undefined without one. */
+export function readingIn<Data>(
+  readings: ReadonlyMap<string, Reading>,
+  { name: collector }: Collector<Data>,
+  farm?: string,
+): Reading<Data> | undefined {
+  // Only what this collector returned is kept under its name.
+  return readings.get(keyOf({ collector, farm })) as Reading<Data> | undefined;
 }

@@ -40,7 +40,7 @@ export interface ApplianceStatus {
   readonly failing?: FailingCalls | undefined;
   /** True after a 402, until a call behind the activation check succeeds. */
   readonly deactivated: boolean;
-  /** The product's name, as in `zlb_appliance_info`; undefined where nobody says. */
+  /** The product's name, as in `zlb_appliance_info`; undefined if the appliance does not report it. */
   readonly product: string | undefined;
   readonly version: string | undefined;
   readonly edition: string | undefined;
@@ -92,9 +92,9 @@ export interface FarmStatus extends ListedFarm, Dated, Partial<Omit<FarmConnecti
   readonly nextLookMs?: number | undefined;
   /** True if it was silent then, and a later handshake was answered: `isSilent` is false. */
   readonly answersClients?: boolean | undefined;
-  /** False when one of its services has none; absent where nobody says. */
+  /** False when one of its services has none; absent if the appliance does not report it. */
   readonly hasHealthCheck?: boolean | undefined;
-  /** Whether its proxy logs each request; absent where nobody says. */
+  /** Whether its proxy logs each request; absent if the appliance does not report it. */
   readonly logs?: boolean | undefined;
   /** When its configuration was read, also that of its proxy and certificates; absent where not. */
   readonly configuredAtMs?: number | undefined;

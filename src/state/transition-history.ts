@@ -13,7 +13,7 @@ export class TransitionHistory implements StateListener {
     return this.#newestFirst;
   }
 
-  put(_reading: FoundReading | undefined, transitions: readonly Transition[]): void {
+  onReading(_reading: FoundReading | undefined, transitions: readonly Transition[]): void {
     const [first] = transitions;
     if (!first) return;
     const { atMs } = first;

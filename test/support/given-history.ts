@@ -27,7 +27,7 @@ export async function givenHistory(
   await history.watch([appliance]);
   const { poller, close } = createTestPoller(target, {
     apiKey,
-    parts: { listeners: [history.listenerOf(appliance), { put: (reading) => void found.push(reading) }], now },
+    parts: { listeners: [history.listenerOf(appliance), { onReading: (reading) => void found.push(reading) }], now },
   });
   let closed: Promise<void> | undefined;
   const stop = (): Promise<void> => (closed ??= close().then(() => history.close()));

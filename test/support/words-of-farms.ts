@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { World } from '../../simulator/world.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
 import type { Farm } from '../../src/appliance/farm.ts';
-import { unlessL4 } from '../../src/appliance/harmless.ts';
+import { safeFarmName } from '../../src/appliance/harmless.ts';
 import { isHttp } from '../../src/appliance/http-proxy.ts';
 import { backends, type FarmBackends } from '../../src/collectors/backends.ts';
 import type { CollectContext, FarmCollector } from '../../src/collectors/collector.ts';
@@ -34,13 +34,13 @@ function givenReadings(world: World) {
     read,
     watches: () => true,
     now: () => Date.now(),
-    age: known.age,
+    elapsedNow: known.elapsedNow,
     labels: {},
     intervalMs: 30_000,
     newest: (collector, farm) => known.reading(collector, farm)?.data,
     changedAtMs: () => undefined,
     // As a summary that was read just now would say.
-    unlessL4: ({ name }) => Promise.resolve(unlessL4(name, world.farms.get(name)?.profile)),
+    safeFarmName: ({ name }) => Promise.resolve(safeFarmName(name, world.farms.get(name)?.profile)),
     signal: new AbortController().signal,
     vip: plainVip,
     inProbeSlot: createSlots(1),
@@ -63,7 +63,7 @@ function givenReadings(world: World) {
 
   async function readFarm(collector: FarmCollector, farm: Farm): Promise<void> {
     const data = await askFor(collector, farm);
-    if (data !== undefined) known.put({ collector, farm: farm.name, data, takenAtMs: known.age(), ...life });
+    if (data !== undefined) known.put({ collector, farm: farm.name, data, takenAtMs: known.elapsedNow(), ...life });
   }
 
   const listed = (): readonly Farm[] => known.facts.farms ?? [];
@@ -79,7 +79,7 @@ function givenReadings(world: World) {
      */
     async words({ areLost = false } = {}): Promise<readonly string[]> {
       const data = await farms.collect(context);
-      const changes = known.put({ collector: farms, farm: undefined, data, takenAtMs: known.age(), ...life });
+      const changes = known.put({ collector: farms, farm: undefined, data, takenAtMs: known.elapsedNow(), ...life });
       if (areLost) return [];
       for (const farm of listed().filter(({ name }) => changes.farms.includes(name))) {
         await readFarm(backends, farm);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { BodyKind } from '../../appliance/api/row.ts';
-import { excessOf } from '../../appliance/reply-bounds.ts';
+import { faultOf } from '../../appliance/reply-bounds.ts';
 import type { AuditRecord } from '../journal/record.ts';
 import { assert, isRecord, parseJson } from '../../lib/check.ts';
 import { TooManyPartsError } from '../../lib/counted-request.ts';
@@ -148,9 +148,9 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   if (content.length === 0) return {};
   const text = textOf(content);
   // Parsing and all that reads the value later would take long, or fail.
-  const excess = excessOf(text, maxValues);
-  if (excess?.reason === 'malformed') throw ambiguous('is nested too deep', 'Send it flat.');
-  if (excess) throw tooManyValues();
+  const fault = faultOf(text, maxValues);
+  if (fault?.reason === 'malformed') throw ambiguous('is nested too deep', 'Send it flat.');
+  if (fault) throw tooManyValues();
   const value = parseJson(text);
   if (isRecord(value)) {
     refuseRepeated(text);

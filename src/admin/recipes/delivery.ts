@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { type Farm, farmOf } from '../../appliance/farm.ts';
-import { unlessL4 } from '../../appliance/harmless.ts';
+import { safeFarmName } from '../../appliance/harmless.ts';
 import { remembered, shellWord } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, refuseOther, verifyShown } from './certificate-steps.ts';
@@ -141,7 +141,7 @@ async function farmsWithCertificates(
   const known = new Map((knownFarms() ?? []).map((farm) => [farm.name, farm]));
   const found: Farm[] = [];
   for (const { name, profile } of lslb ?? []) {
-    const farmname = unlessL4(name, profile);
+    const farmname = safeFarmName(name, profile);
     const last = known.get(name);
     if (!farmname || !wants(name) || last?.profile === 'http') continue;
     if (last?.isSilent && last.certificates) {

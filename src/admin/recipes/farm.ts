@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../../appliance/client.ts';
 import { addressOf, type Farm, farmOf, stateWord } from '../../appliance/farm.ts';
-import { type HarmlessFarm, profilesIn, unlessL4 } from '../../appliance/harmless.ts';
+import { type SafeFarmName, profilesIn, safeFarmName } from '../../appliance/harmless.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { LateError } from './calls.ts';
@@ -66,9 +66,9 @@ async function unlessLate<Reply>(reading: Promise<Reply>): Promise<Reply | undef
  * Resolves to the name for a read that acts on L4 farms. Rejects with an AdminError for an L4 farm,
  * and for one whose profile the appliance does not say.
  */
-export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<HarmlessFarm> {
+export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<SafeFarmName> {
   const profile = profilesIn(await calls.read('readFarmsSummary', {}))?.get(name);
-  const harmless = unlessL4(name, profile);
+  const harmless = safeFarmName(name, profile);
   if (harmless) return harmless;
   throw refusal(
     `${name} is ${profile ? `a farm of the profile ${profile}` : 'no farm whose profile the appliance says'}`,
@@ -99,7 +99,7 @@ export async function readBackends(
   { name, profile }: Pick<Farm, 'name' | 'profile'>,
 ): Promise<readonly BackendRow[]> {
   if (profile === 'datalink') return [];
-  const farmname = unlessL4(name, profile);
+  const farmname = safeFarmName(name, profile);
   if (farmname) return (await calls.read('readFarmStats', { farmname })).backends ?? [];
   return (await calls.read('listFarmBackends', { farmname: name })).params;
 }

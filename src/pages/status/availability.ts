@@ -1,6 +1,6 @@
 import type { FarmTime } from '../../history/farm-times.ts';
 import type { History } from '../../history/history.ts';
-import { inTime, span } from '../../lib/time.ts';
+import { dayMs, inTime, span } from '../../lib/time.ts';
 import { html, joined, type Markup } from '../html.ts';
 import { utcTime } from '../times.ts';
 import { emptyNote, panel, table } from './section.ts';
@@ -8,7 +8,6 @@ import { emptyNote, panel, table } from './section.ts';
 /** A page waits no longer for a disk. */
 const patienceMs = 1_000;
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 /** A page stays the same for so long while nothing happens. */
 const betweenPagesMs = 300_000;
 /** The size of a bar in its drawing. */
@@ -31,7 +30,7 @@ interface Period {
   readonly unknown: number;
 }
 
-/** Reads how long a farm was what; undefined where the history does not answer soon. */
+/** Reads how long a farm was up, down and in maintenance; undefined where the history does not answer soon. */
 export async function findTimes(
   history: Pick<History, 'timesOf'>,
   appliance: string,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
-import { excessOf, maxValuesOf, withLengthOf } from '../../../src/appliance/reply-bounds.ts';
+import { faultOf, maxValuesOf, withLengthOf } from '../../../src/appliance/reply-bounds.ts';
 
 const mebibyte = 1_048_576;
 const many = (count: number, item: string): string => Array.from({ length: count }, () => item).join(',');
@@ -14,7 +14,7 @@ it.each([
   ['numbers', `{"farms":[],"x":[${many(3_000_000, '1')}]}`],
   ['arrays', `{"farms":[],"x":[${many(2_000_000, '[]')}]}`],
 ])('a reply of very many values is oversize before it is parsed: %s', (_, text) => {
-  expect(excessOf(text, maxValuesOf(100_000, 8 * mebibyte))).toEqual({
+  expect(faultOf(text, maxValuesOf(100_000, 8 * mebibyte))).toEqual({
     reason: 'oversize',
     because: expect.stringMatching(/^the reply holds more than 100000 values; raise limits\.body_bytes/),
   });
@@ -26,7 +26,7 @@ it('a reply of a large site is within the bound: 2,500 farms with nine fields ea
   );
   const { maxValues } = endpoints.listFarmStats as EndpointRow;
 
-  expect(excessOf(`{"farms":[${many(2_500, row)}]}`, maxValuesOf(maxValues, 8 * mebibyte))).toBeUndefined();
+  expect(faultOf(`{"farms":[${many(2_500, row)}]}`, maxValuesOf(maxValues, 8 * mebibyte))).toBeUndefined();
 });
 
 it('the bound rises with the limit of bytes, and does not fall with it', () => {
@@ -34,18 +34,18 @@ it('the bound rises with the limit of bytes, and does not fall with it', () => {
 });
 
 it('no comma and no bracket inside a text counts', () => {
-  expect(excessOf(`{"farms":[],"note":"${'[{,\\"\\\\'.repeat(200_000)}"}`, 10)).toBeUndefined();
+  expect(faultOf(`{"farms":[],"note":"${'[{,\\"\\\\'.repeat(200_000)}"}`, 10)).toBeUndefined();
 });
 
 it.each([33, 20_000, 4_000_000])('a reply that is nested %i deep is malformed', (depth) => {
-  expect(excessOf(`{"farms":[],"x":${nested(depth - 1)}}`, 10_000_000)).toEqual({
+  expect(faultOf(`{"farms":[],"x":${nested(depth - 1)}}`, 10_000_000)).toEqual({
     reason: 'malformed',
     because: 'the body is nested more than 32 deep, which no reply of the API is',
   });
 });
 
 it('a reply that is nested 32 deep is within the bound', () => {
-  expect(excessOf(`{"farms":[],"x":${nested(31)}}`, 100)).toBeUndefined();
+  expect(faultOf(`{"farms":[],"x":${nested(31)}}`, 100)).toBeUndefined();
 });
 
 it('the number of items stands in the place of any list of which only the length is read', () => {

@@ -116,8 +116,8 @@ describe('the farms collector', () => {
     const before = await collectFrom(farms, replies);
     const newest = (): never => before.data as never;
 
-    const soon = await collectFrom(farms, replies, { age: () => 170_000, newest });
-    const later = await collectFrom(farms, replies, { age: () => 190_000, newest });
+    const soon = await collectFrom(farms, replies, { elapsedNow: () => 170_000, newest });
+    const later = await collectFrom(farms, replies, { elapsedNow: () => 190_000, newest });
 
     expect(before.states).toEqual(['farm shop up', 'farm db up']);
     expect(soon.asked).not.toContain('listFarms');
@@ -141,7 +141,11 @@ describe('the farms collector', () => {
     const before = { farms: [silent, other], excluded: 0, isOneByOne: true, hasAddresses: true };
     const replies = { readFarmsSummary: summaryOf('shop'), readFarmStatus: { params: { status: 'up' } } };
 
-    const collected = await collectFrom(farms, replies, { age: () => 80_000, newest: () => before as never, ...news });
+    const collected = await collectFrom(farms, replies, {
+      elapsedNow: () => 80_000,
+      newest: () => before as never,
+      ...news,
+    });
 
     expect(collected.asked.filter((key) => key === 'readFarmStatus')).toHaveLength(isAsked ? 1 : 0);
     expect(collected.states).toContain(`farm shop ${isAsked ? 'up' : 'unknown'}`);
@@ -177,11 +181,11 @@ describe('the farms collector', () => {
       readFarmsSummary: summaryOf('shop'),
       readFarmStatus: { params: { status: 'up' } },
     };
-    const before = await collectFrom(farms, replies, { now: () => 7_200_000, age: () => 0 });
+    const before = await collectFrom(farms, replies, { now: () => 7_200_000, elapsedNow: () => 0 });
     const newest = (): never => before.data as never;
 
-    const soon = await collectFrom(farms, replies, { now: () => 7_210_000, age: () => 10_000, newest });
-    const later = await collectFrom(farms, replies, { now: () => 3_660_000, age: () => 60_000, newest });
+    const soon = await collectFrom(farms, replies, { now: () => 7_210_000, elapsedNow: () => 10_000, newest });
+    const later = await collectFrom(farms, replies, { now: () => 3_660_000, elapsedNow: () => 60_000, newest });
 
     expect(soon.asked).not.toContain('readFarmStatus');
     expect(later.asked).toContain('readFarmStatus');

@@ -5,7 +5,7 @@ import { decode } from '../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
-import { unlessL4 } from '../../../src/appliance/harmless.ts';
+import { safeFarmName } from '../../../src/appliance/harmless.ts';
 import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
 import type {
   ApplianceCollector,
@@ -92,12 +92,12 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
   return {
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),
-    age: () => 0,
+    elapsedNow: () => 0,
     labels: {},
     intervalMs: 30_000,
     newest: () => undefined,
     changedAtMs: () => undefined,
-    unlessL4: ({ name, profile }) => Promise.resolve(unlessL4(name, profile)),
+    safeFarmName: ({ name, profile }) => Promise.resolve(safeFarmName(name, profile)),
     signal: new AbortController().signal,
     vip: plainVip,
     inProbeSlot: createSlots(64),

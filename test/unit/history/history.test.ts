@@ -29,13 +29,13 @@ async function given(file?: string, keepMs = 1e12) {
       ([name, receivedBytes]): Traffic => ({ name, receivedBytes, sentBytes: 0 }),
     );
     const reading = { collector: interfaces, data: { traffic, interfaces: [] }, takenAtMs: atMs, isWhole: true };
-    listener.put?.({ ...reading, maxStaleMs: 1, lifeMs: 1 }, transitions, { atMs, ageMs: atMs });
+    listener.onReading?.({ ...reading, maxStaleMs: 1, lifeMs: 1 }, transitions, { atMs, elapsedMs: atMs });
   };
   const interfaceOf = (ip: string, { isWhole = true } = {}) => {
     atMs += 60_000;
     const data = { traffic: [], interfaces: [{ name: 'eth0', state: 'up', kind: 'nic', ip, mac: '', parent: '' }] };
     const reading = { collector: interfaces, data, takenAtMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
-    listener.put?.(reading, [], { atMs, ageMs: atMs });
+    listener.onReading?.(reading, [], { atMs, elapsedMs: atMs });
   };
   const moveTo = (scope: string): void => void (listener = history.listenerOf({ name: 'lb', scope }));
   const lost = async () => (await registry.getSingleMetric(lostMetric.name)!.get()).values[0]?.value;
@@ -96,8 +96,8 @@ describe('the history has', () => {
 
   it('when an appliance did not answer, and why', async () => {
     const { listener, events } = await given();
-    listener.answering?.(false, 'timeout');
-    listener.answering?.(true, undefined);
+    listener.onAnswering?.(false, 'timeout');
+    listener.onAnswering?.(true, undefined);
 
     expect(await events()).toMatchObject([
       { kind: 'state', differences: [{ before: 'does not answer', after: 'answers' }] },

@@ -108,7 +108,7 @@ class RandomHistory {
     this.#lastRead.set(place, { text, askedMs, cameMs });
     if (text === last?.text) return;
     const collector = farm === undefined ? 'farms' : 'farm_config';
-    const before = { seenMs: last?.askedMs, beforeMs: last?.cameMs };
+    const before = { previousAskedMs: last?.askedMs, previousCameMs: last?.cameMs };
     const { appliance } = this;
     const reading = { appliance, collector, farm: place, scope: '', askedMs, atMs: cameMs, ...before, objects: text };
     this.#noticed.push([cameMs, { reading }]);
@@ -139,12 +139,12 @@ function toldOf(noticed: readonly Noticed[]): readonly Told[] {
   return noticed.flatMap((entry) => {
     if ('call' in entry) touches.set(entry.call.id, entry.call);
     if ('call' in entry) return [];
-    const { farm, askedMs, atMs, seenMs, beforeMs, objects: text } = entry.reading;
+    const { farm, askedMs, atMs, previousAskedMs, previousCameMs, objects: text } = entry.reading;
     const objects = JSON.parse(text) as readonly ConfiguredObject[];
     const before = readings.get(farm);
     readings.set(farm, { askedMs, objects });
     if (!before) return [];
-    const sinceMs = seenMs ?? before.askedMs;
+    const sinceMs = previousAskedMs ?? before.askedMs;
     const names = new Set([farm]);
     for (let name = formerNames.get(farm); name !== undefined; name = formerNames.get(name)) names.add(name);
     const during = [...touches.values()]
@@ -153,7 +153,7 @@ function toldOf(noticed: readonly Noticed[]): readonly Told[] {
       .map(({ params, ...touch }) => ({
         ...touch,
         params: farm && names.has(params.farmname ?? '') ? { ...params, farmname: farm } : params,
-        isBetween: touch.fromMs >= (beforeMs ?? sinceMs) && (touch.untilMs ?? askedMs + 1) <= askedMs,
+        isBetween: touch.fromMs >= (previousCameMs ?? sinceMs) && (touch.untilMs ?? askedMs + 1) <= askedMs,
       }));
     return withParts(compareConfigured(before.objects, objects), during).map((difference) => {
       const { object, setting, name, after } = difference;

@@ -189,10 +189,10 @@ describe('the history of an appliance', () => {
     onTestFinished(() => store.close());
     const read = (minute: number, weight: string, seenMinute?: number): readonly NewEvent[] => {
       const [askedMs, atMs] = [minute * minuteMs - 1_000, minute * minuteMs];
-      const seenMs = seenMinute === undefined ? undefined : seenMinute * minuteMs - 1_000;
+      const previousAskedMs = seenMinute === undefined ? undefined : seenMinute * minuteMs - 1_000;
       const place = { appliance: 'lb', collector: 'farm_config', farm: 'shop', scope: 'https://lb' };
       const objects = JSON.stringify([backend('10.0.0.1:80', { weight })]);
-      return store.write([{ reading: { ...place, askedMs, atMs, seenMs, objects } }]);
+      return store.write([{ reading: { ...place, askedMs, atMs, previousAskedMs, objects } }]);
     };
     const touch = (minute: number, by: string): void => {
       store.write([{ call: { ...setsWeight, by, id: by, fromMs: minute * minuteMs, untilMs: minute * minuteMs + 1 } }]);

@@ -41,7 +41,7 @@ function givenTwins(more: (appliance: string) => readonly (readonly [string, Rea
     /** Something was read of an appliance. */
     read(appliance: string) {
       const reading = { collector: farmConfig, data: {}, takenAtMs: 0, maxStaleMs: 1, lifeMs: 1, isWhole: true };
-      twins.listenerOf(appliance).put?.(reading, [], { atMs: 0, ageMs: 0 });
+      twins.listenerOf(appliance).onReading?.(reading, [], { atMs: 0, elapsedMs: 0 });
     },
     async shown(name = 'zlb_twin_differences') {
       const text = await textOf(store);
@@ -90,7 +90,7 @@ it('nothing is shown of twins from the moment at which one does not answer, or a
   await vi.advanceTimersByTimeAsync(5_000);
 
   answering.delete('lb-2');
-  twins.listenerOf('lb-2').answering?.(false, 'timeout');
+  twins.listenerOf('lb-2').onAnswering?.(false, 'timeout');
   expect(await shown()).toEqual([]);
   await vi.advanceTimersByTimeAsync(minuteMs);
   expect(await shown()).toEqual([]);
@@ -99,7 +99,7 @@ it('nothing is shown of twins from the moment at which one does not answer, or a
   await vi.advanceTimersByTimeAsync(minuteMs);
   expect(await shown()).toEqual(numbers(0));
 
-  twins.listenerOf('lb-1').removed?.({ collector: 'certificates' }, 'stale');
+  twins.listenerOf('lb-1').onRemoved?.({ collector: 'certificates' }, 'stale');
   expect(await shown()).toEqual([]);
 });
 
@@ -130,9 +130,9 @@ it('twins of very many differences let other work run, and a comparison that is 
   });
   expect(turns).toBeGreaterThan(10);
 
-  twins.listenerOf('lb-1').answering?.(false, 'timeout');
+  twins.listenerOf('lb-1').onAnswering?.(false, 'timeout');
   await vi.advanceTimersByTimeAsync(minuteMs);
-  twins.listenerOf('lb-1').answering?.(false, 'timeout');
+  twins.listenerOf('lb-1').onAnswering?.(false, 'timeout');
   for (let turn = 0; turn < 500; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   expect([compared(), await shown()]).toEqual([undefined, []]);
 });

@@ -22,7 +22,7 @@ function given() {
     answers: new Availability({
       before: undefined,
       upForMs: () => options.upForMs,
-      isAnswering: () => true,
+      callsSucceed: () => true,
       now: () => options.nowMs,
     }),
   };

@@ -156,7 +156,7 @@ describe('the call queue', () => {
 
     const all = ['first', 'waiting'].map((name) => queue.run(urgent, call(name)));
     await vi.advanceTimersByTimeAsync(1_000);
-    const atOnce = queue.run({ signal: patient, urgency: 'at_once' }, call('at once'));
+    const atOnce = queue.run({ signal: patient, urgency: 'unbudgeted' }, call('at once'));
     await vi.runAllTimersAsync();
     await Promise.all([...all, atOnce]);
 

@@ -141,7 +141,7 @@ describe('the breaker before the calls', () => {
     const { breaker, calls, read, appliance, asked } = given();
     appliance.refuses = reason;
     await expect(read('readStats', {})).rejects.toThrow();
-    expect(breaker.isAnswering).toBe(false);
+    expect(breaker.callsSucceed).toBe(false);
 
     await vi.advanceTimersByTimeAsync(3_000);
     expect(breaker.state).toBe('open');
@@ -149,7 +149,7 @@ describe('the breaker before the calls', () => {
 
     appliance.refuses = 'forbidden';
     await vi.advanceTimersByTimeAsync(10_000);
-    expect([breaker.state, breaker.isAnswering]).toEqual(['closed', true]);
+    expect([breaker.state, breaker.callsSucceed]).toEqual(['closed', true]);
     await calls.close();
   });
 });
@@ -189,7 +189,7 @@ describe('a call', () => {
     await answered;
 
     expect(step.spentSeconds).toBeCloseTo(0.06, 5);
-    expect(calls.opensAtMs.urgent - performance.now()).toBeCloseTo(0, 5);
+    expect(calls.notBefore.urgentMs - performance.now()).toBeCloseTo(0, 5);
   });
 
   it('dates what its step reads, unless an earlier one has: of several replies, the oldest counts', async () => {

@@ -37,7 +37,7 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
   const list = new DueList({
     jobs: [...named.keys()],
     maxSteps: 1,
-    opensAtMs: () => 0,
+    notBeforeMs: () => 0,
     mayTake: () => true,
     async step(job) {
       const { name, stepMs } = named.get(job)!;

@@ -57,7 +57,7 @@ describe('the failure log', () => {
     const shop = { collector: 'backends', farm: 'shop' };
     failures.failed(shop, 'timeout', new Error(''));
 
-    failures.removed(shop, 'gone');
+    failures.onRemoved(shop, 'gone');
     failures.failed(shop, 'timeout', new Error(''));
 
     expect(messages()).toEqual(['poll failed', 'poll failed']);
@@ -88,7 +88,7 @@ describe('the failure log', () => {
     const both = failures.unreadableOf('backends');
     failures.unreadable({ collector: 'backends', farm: 'shop' }, []);
     const one = failures.unreadableOf('backends');
-    failures.removed({ collector: 'backends', farm: 'db' }, 'gone');
+    failures.onRemoved({ collector: 'backends', farm: 'db' }, 'gone');
 
     expect(messages()).toEqual(['values in a reply cannot be read, left out']);
     expect([both, one, failures.unreadableOf('backends')]).toEqual([[{ ...odd, count: 4 }], [odd], []]);
@@ -106,7 +106,7 @@ describe('the failure log', () => {
       to: 'down',
     });
     const put = (count: number) =>
-      failures.put(
+      failures.onReading(
         { collector: farmsCollector, data: undefined, takenAtMs: 0, maxStaleMs: 0, lifeMs: 0, isWhole: true },
         Array.from({ length: count }, (_, index) => change(`f${index}`)),
       );

@@ -138,7 +138,7 @@ async function given(names: readonly string[]) {
         retriesAtMs: new Map(),
         lateness: new Lateness(),
         readFarms: new Map(),
-        opensAtMs: { urgent: 0, routine: 0 },
+        notBefore: { urgentMs: 0, routineMs: 0 },
       },
     };
   };
@@ -151,7 +151,7 @@ async function given(names: readonly string[]) {
   await fleet.watch(names.map((name) => ({ name, labels: {} })));
   const tell = (appliance: string): void => {
     const transition: Transition = { atMs: 0, appliance, object: 'farm', labels: {}, from: 'up', to: 'down' };
-    tellers.get(appliance)?.put?.(emptyReading, [transition], { atMs: 0, ageMs: 0 });
+    tellers.get(appliance)?.onReading?.(emptyReading, [transition], { atMs: 0, elapsedMs: 0 });
   };
   return { fleet, started, expired, published, tell };
 }

@@ -115,7 +115,7 @@ export function givenPoller(parts: {
 
   const create = (
     { names, maxStaleMs, watches = () => true }: Settings,
-    { counters = createCounters(name), handover: before }: Inherited = {},
+    { counters = createCounters(name), handover }: Inherited = {},
   ): AppliancePoller =>
     createPoller({
       name,
@@ -137,8 +137,8 @@ export function givenPoller(parts: {
         jitterRatio: 0.1,
       },
       counters,
-      listeners: [{ put: (_, seen) => void transitions.push(...seen) }],
-      before,
+      listeners: [{ onReading: (_, seen) => void transitions.push(...seen) }],
+      handover,
       store,
       cron,
       log,

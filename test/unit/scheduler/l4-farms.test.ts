@@ -58,17 +58,17 @@ describe('a read that acts on L4 farms', () => {
 });
 
 it('is not made by a list from before a change of farms, which may have made another farm of the name', async () => {
-  let ageMs = 0;
+  let elapsedMs = 0;
   const list = { takenAtMs: 0, data: { farms: [{ name: 'db', profile: 'http' }] } };
-  const farms = new L4Farms({ age: () => ageMs, listed: () => [list] });
+  const farms = new L4Farms({ elapsedNow: () => elapsedMs, listed: () => [list] });
   const read = async () => ({ params: { lslb: [{ name: 'db', profile: 'l4xnat' }] } }) as never;
   const fact = { name: 'db', profile: 'http', state: 'up' };
-  expect(await farms.unlessL4(read, fact)).toBe('db');
+  expect(await farms.safeFarmName(read, fact)).toBe('db');
 
-  ageMs = 1_000;
+  elapsedMs = 1_000;
   farms.changed();
 
-  expect(await farms.unlessL4(read, fact)).toBeUndefined();
+  expect(await farms.safeFarmName(read, fact)).toBeUndefined();
 });
 
 it('is not made for longer than a minute for a farm that was made again, where nothing else reads lists in time', async () => {

@@ -26,11 +26,11 @@ it.each([
 );
 
 it.each([
-  ['max_stale, where nothing is late', { isAnswering: true, ms: 0, lifeMs: 90_000 }, 90_000],
-  ['as long as its run allowed when it came', { isAnswering: true, ms: 0, lifeMs: 200_000 }, 200_000],
-  ['as long as its runs allow now', { isAnswering: true, ms: 60_000, lifeMs: 90_000 }, 180_000],
-  ['max_stale, while the appliance does not answer', { isAnswering: false, ms: 60_000, lifeMs: 200_000 }, 90_000],
-])('a reading is shown for %s', (_, { isAnswering, ms, lifeMs }, maxAgeMs) => {
+  ['max_stale, where nothing is late', { hasAnswered: true, ms: 0, lifeMs: 90_000 }, 90_000],
+  ['as long as its run allowed when it came', { hasAnswered: true, ms: 0, lifeMs: 200_000 }, 200_000],
+  ['as long as its runs allow now', { hasAnswered: true, ms: 60_000, lifeMs: 90_000 }, 180_000],
+  ['max_stale, while the appliance does not answer', { hasAnswered: false, ms: 60_000, lifeMs: 200_000 }, 90_000],
+])('a reading is shown for %s', (_, { hasAnswered, ms, lifeMs }, maxAgeMs) => {
   const maxStaleMs = 90_000;
   const late = { ms, lostMs: 0 };
   const readFarms = new Map();
@@ -43,5 +43,5 @@ it.each([
     readFarms,
   } as unknown as Job;
 
-  expect(new Lateness().maxAgeMs({ maxStaleMs, lifeMs }, job, { isAnswering, isKnown: () => true })).toBe(maxAgeMs);
+  expect(new Lateness().maxAgeMs({ maxStaleMs, lifeMs }, job, { hasAnswered, isKnown: () => true })).toBe(maxAgeMs);
 });

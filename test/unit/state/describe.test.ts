@@ -9,7 +9,7 @@ import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts'
 import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
-/** When the clock of ages began. */
+/** When the elapsed clock began. */
 const startedAtMs = Date.parse('2026-11-21T03:00:00Z');
 
 /** The status of an appliance with these readings and no others. */
@@ -41,7 +41,7 @@ const nothingRead: Parameters<typeof describeAppliance>[0] = {
   breaker: 'closed',
   readings: new Map(),
   lastKnown: new Map(),
-  timeOf: (ageMs) => startedAtMs + ageMs,
+  timeOf: (elapsedMs) => startedAtMs + elapsedMs,
   series: 0,
   seriesLeftOut: 0,
   collectors: [],
@@ -234,7 +234,7 @@ describe('backends of a farm', () => {
       {
         collector: 'farms',
         data: { farms: [shop], excluded: 0 },
-        since: () => (changedAtMs === undefined ? undefined : { atMs: 0, ageMs: changedAtMs }),
+        since: () => (changedAtMs === undefined ? undefined : { atMs: 0, elapsedMs: changedAtMs }),
       },
       { collector: 'backends', farm: 'shop', data: { backends: [backend] }, takenAtMs },
     ).farms?.[0];
@@ -339,7 +339,7 @@ describe('a probe of a farm', () => {
       {
         collector: 'farms',
         data: { farms: [{ ...listed, ...now }], excluded: 0 },
-        since: () => (changedAtMs === undefined ? undefined : { atMs: 0, ageMs: changedAtMs }),
+        since: () => (changedAtMs === undefined ? undefined : { atMs: 0, elapsedMs: changedAtMs }),
       },
       { collector: 'vip', data: [{ ...probed, served, known: { listed } }], since: undefined },
     ];

@@ -6,21 +6,21 @@ const at = (atMs: number, appliance = 'lb') =>
 
 it('the history of transitions has the newest two hundred first, and is the same list until the next one', () => {
   const history = new TransitionHistory();
-  for (let time = 0; time < 250; time += 1) history.put(undefined, [at(time, `lb-${time % 3}`)]);
+  for (let time = 0; time < 250; time += 1) history.onReading(undefined, [at(time, `lb-${time % 3}`)]);
   const list = history.newestFirst;
 
   expect([list.length, list[0]?.atMs, list.at(-1)?.atMs]).toEqual([200, 249, 49]);
   expect(history.newestFirst).toBe(list);
-  history.put(undefined, [at(250)]);
+  history.onReading(undefined, [at(250)]);
   expect(history.newestFirst).not.toBe(list);
   expect(list[0]?.atMs, 'a list that was handed out stays as it was').toBe(249);
 });
 
 it('the history of transitions keeps those of an appliance beside another one that changes all of its states at each poll', () => {
   const history = new TransitionHistory();
-  history.put(undefined, [at(1, 'good'), at(1, 'good')]);
+  history.onReading(undefined, [at(1, 'good'), at(1, 'good')]);
   for (let time = 2; time < 50; time += 1)
-    history.put(
+    history.onReading(
       undefined,
       Array.from({ length: 900 }, () => at(time, 'evil')),
     );
@@ -31,8 +31,8 @@ it('the history of transitions keeps those of an appliance beside another one th
 
 it('the history of transitions forgets only removed appliances', () => {
   const history = new TransitionHistory();
-  history.put(undefined, [at(1, 'lb-1')]);
-  history.put(undefined, [at(2, 'lb-2')]);
+  history.onReading(undefined, [at(1, 'lb-1')]);
+  history.onReading(undefined, [at(2, 'lb-2')]);
 
   history.keepOnly((appliance) => appliance !== 'lb-1');
 

@@ -1,6 +1,6 @@
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import type { ReplyOf } from '../../../appliance/client.ts';
-import { unlessL4 } from '../../../appliance/harmless.ts';
+import { safeFarmName } from '../../../appliance/harmless.ts';
 import { calledFarm, isKnownSilent, isMissing } from './farms.ts';
 import { callParam, couldMean, type Guard, type GuardContext, type Hazard } from './guard.ts';
 
@@ -111,7 +111,7 @@ const lastHealthyBackend: Guard = {
 
     const { service } = context.params;
     const wanted = callParam(context, 'backend');
-    const harmless = unlessL4(farm.name, farm.profile);
+    const harmless = safeFarmName(farm.name, farm.profile);
     if (service !== undefined && !harmless) return farm.profile === 'l4xnat' ? undefined : unknownProfile(farm.name);
     const rows =
       service === undefined || !harmless

@@ -1,7 +1,7 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
 import { type Farm, farmOf, stateWord } from '../../../appliance/farm.ts';
 import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
-import { type HarmlessFarm, profilesIn, unlessL4 } from '../../../appliance/harmless.ts';
+import { type SafeFarmName, profilesIn, safeFarmName } from '../../../appliance/harmless.ts';
 import { listed } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
 import { proxyIn, reachOfL4Daemon, touchedBy } from '../l4-daemon.ts';
@@ -161,7 +161,7 @@ async function missingCertificate(
   { name, isSilent }: Farm,
   { profile, certificates }: Farm,
 ): Promise<string | undefined> {
-  const harmless = isSilent ? undefined : unlessL4(name, profile);
+  const harmless = isSilent ? undefined : safeFarmName(name, profile);
   const files = certificates ?? (harmless ? await readCertificatesOf(read, harmless) : []);
   if (files.length === 0) return undefined;
   try {
@@ -175,7 +175,7 @@ async function missingCertificate(
   }
 }
 
-async function readCertificatesOf(read: GuardContext['read'], farmname: HarmlessFarm): Promise<readonly string[]> {
+async function readCertificatesOf(read: GuardContext['read'], farmname: SafeFarmName): Promise<readonly string[]> {
   const { params } = await read('readFarm', { farmname });
   return (params.certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
 }
@@ -307,7 +307,7 @@ async function proxyBy(
   context: GuardContext,
   { name, profile }: Pick<Farm, 'name' | 'profile'>,
 ): Promise<Farm['proxy']> {
-  const farmname = context.params.farmname === undefined ? undefined : unlessL4(name, profile);
+  const farmname = context.params.farmname === undefined ? undefined : safeFarmName(name, profile);
   if (!farmname) return undefined;
   try {
     if ((await calledFarm(context))?.isSilent) return undefined;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Collector } from '../../../src/collectors/collector.ts';
 import { type Emit, gauge, stateSet } from '../../../src/metrics/family.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
-import { ReadingText } from '../../../src/scheduler/reading-text.ts';
+import { ReadingPublisher } from '../../../src/scheduler/reading-publisher.ts';
 import { ApplianceState } from '../../../src/state/appliance-state.ts';
 import type { Origin } from '../../../src/state/reading.ts';
 import { textOf } from '../../support/store-text.ts';
@@ -51,7 +51,7 @@ function given({
   if (!vi.isFakeTimers()) vi.useFakeTimers({ now: 0 });
   const told: string[] = [];
   store.arrange(['lb']);
-  const text = new ReadingText({ name: 'lb', jobs, store, maxSeries, compact: false }, [
+  const text = new ReadingPublisher({ name: 'lb', jobs, store, maxSeries, compact: false }, [
     {
       dropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
       unknownWord: (family, word) => told.push(`${family}: ${word}`),
@@ -75,7 +75,7 @@ function given({
   };
 }
 
-function knownBy(state: ApplianceState, text: ReadingText) {
+function knownBy(state: ApplianceState, text: ReadingPublisher) {
   return {
     put(
       { collector: name, farm }: Origin,
@@ -85,12 +85,12 @@ function knownBy(state: ApplianceState, text: ReadingText) {
       const { maxStaleMs = 1_000 } = reading;
       state.put({ collector, farm, data: reading, takenAtMs: 0, maxStaleMs, lifeMs: maxStaleMs, isWhole: true });
     },
-    /** Removes what is too old at that age, and returns its collectors. */
-    expire(ageMs: number) {
-      vi.advanceTimersByTime(ageMs - state.age());
+    /** Removes what is too old at that moment, and returns its collectors. */
+    expire(elapsedMs: number) {
+      vi.advanceTimersByTime(elapsedMs - state.elapsedNow());
       return state.expire(({ maxStaleMs }) => maxStaleMs).map(({ collector }) => collector);
     },
-    remove: (origin: Origin) => text.removed(origin, 'gone'),
+    remove: (origin: Origin) => text.onRemoved(origin, 'gone'),
     get data() {
       return [...state.snapshot().values()].map(({ data }) => (data as { readonly data?: unknown }).data);
     },

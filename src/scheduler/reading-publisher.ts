@@ -8,7 +8,7 @@ import { keyOf, type Origin } from '../state/reading.ts';
 import type { DropReason } from './counters.ts';
 import type { Job } from './job.ts';
 
-export interface ReadingTextParts {
+export interface ReadingPublisherParts {
   readonly name: string;
   readonly jobs: ReadonlyMap<string, Pick<Job, 'collector' | 'priority'>>;
   readonly store: MetricsStore;
@@ -25,18 +25,18 @@ interface TextListener {
 }
 
 /** Shows the readings of an appliance in `/metrics`, as far as the series limit allows. */
-export class ReadingText implements StateListener {
-  readonly #parts: ReadingTextParts;
+export class ReadingPublisher implements StateListener {
+  readonly #parts: ReadingPublisherParts;
   readonly #listeners: readonly TextListener[];
 
-  constructor(parts: ReadingTextParts, listeners: readonly TextListener[]) {
+  constructor(parts: ReadingPublisherParts, listeners: readonly TextListener[]) {
     this.#parts = parts;
     this.#listeners = listeners;
     // A collector that is off now may have shown something without a reading.
     for (const { name } of collectors) if (!parts.jobs.has(name)) parts.store.remove(parts.name, name);
   }
 
-  put({ collector, farm, data }: FoundReading): void {
+  onReading({ collector, farm, data }: FoundReading): void {
     const { compact } = this.#parts;
     const { leftOut, duplicates, unknownStates } = this.#show(collector, farm, data, compact);
     for (const listener of this.#listeners) {
@@ -46,7 +46,7 @@ export class ReadingText implements StateListener {
     }
   }
 
-  removed(origin: Origin, why: 'stale' | 'gone'): void {
+  onRemoved(origin: Origin, why: 'stale' | 'gone'): void {
     this.#parts.store.remove(this.#parts.name, keyOf(origin));
     const job = this.#parts.jobs.get(origin.collector);
     if (job && why === 'stale') this.showWithoutReading(job.collector);
