@@ -159,7 +159,7 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   }
   // Without the parser's message: it quotes the body.
   throw new AdminProblem('malformed_body', {
-    detail: 'The body is not JSON object; nothing was sent.',
+    detail: 'The body is not a JSON object; nothing was sent.',
     remedy: 'Send an object, such as {"action":"stop"} to an appliance; GET /docs shows what each path takes.',
   });
 }

@@ -26,8 +26,8 @@ import {
 export interface HeldChange extends StoredChange {
   change: StoredChange['change'];
   sealed: StoredChange['sealed'];
-  /** True while somebody decides on it: others are refused meanwhile. */
-  isDeciding: boolean;
+  /** True while its record is being changed: others are refused meanwhile. */
+  isLocked: boolean;
   /** The alerts of a proposal that fire now; the journal may follow later. */
   alerts: readonly AlertSource[];
   /** How it ended, until that is stored. */
@@ -68,7 +68,7 @@ export class ChangeStore {
 
   /** Takes over what is on disk, but for what this process decides on or carries out. */
   #found({ changes, isCopy }: Opened): void {
-    for (const [id, held] of this.#held) if (!held.isDeciding && !this.isClaimed(id)) this.#held.delete(id);
+    for (const [id, held] of this.#held) if (!held.isLocked && !this.isClaimed(id)) this.#held.delete(id);
     for (const [id, text] of changes) {
       if (this.#held.has(id)) continue;
       try {
@@ -158,7 +158,7 @@ export class ChangeStore {
   /** Lets one decision at a time be made on a change that waits; refuses all others. */
   async deciding(held: HeldChange, decide: () => Promise<Change>): Promise<Change> {
     const { change } = held;
-    if (held.isDeciding) throw alreadyOver(change, 'a decision on it is under way');
+    if (held.isLocked) throw beingChanged(change.id);
     if (this.isClaimed(change.id)) throw alreadyOver(change);
     return await this.withLock(held, async () => {
       await this.#requireWaiting(held);
@@ -168,11 +168,11 @@ export class ChangeStore {
 
   /** Lets nobody decide on a change during the work. */
   async withLock<Result>(held: HeldChange, work: () => Promise<Result>): Promise<Result> {
-    held.isDeciding = true;
+    held.isLocked = true;
     try {
       return await work();
     } finally {
-      held.isDeciding = false;
+      held.isLocked = false;
     }
   }
 
@@ -244,7 +244,7 @@ export class ChangeStore {
 }
 
 function heldOf(stored: StoredChange, isFromCopy = false): HeldChange {
-  return { ...stored, isDeciding: false, alerts: stored.change.alerts, isFromCopy };
+  return { ...stored, isLocked: false, alerts: stored.change.alerts, isFromCopy };
 }
 
 /** A clock that was set back by more than this would let a change live for too long. */
@@ -262,6 +262,14 @@ function overdueOf({ now, principals }: ChangeStoreParts, { change, alerts }: He
   if (now() >= Date.parse(expires)) return ending('expired', 'Nobody approved it in time.');
   if (now() < Date.parse(created) - maxClockStepMs) return ending('expired', 'The clock was set back.');
   return principals.inForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);
+}
+
+function beingChanged(id: string): AdminProblem {
+  return new AdminProblem('busy', {
+    detail: `${id} is being changed; nothing was sent.`,
+    remedy: 'Try again in a moment.',
+    headers: { 'retry-after': '2' },
+  });
 }
 
 function sameObject(id: string): AdminProblem {

@@ -265,9 +265,9 @@ function withoutObjects(change: Change): Change {
 }
 
 /** Returns the refusal of a decision on a change that does not wait for one. */
-export function alreadyOver({ id, state }: Change, because = `it is ${state}`): AdminProblem {
+export function alreadyOver({ id, state }: Change): AdminProblem {
   return new AdminProblem('change_over', {
-    detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
+    detail: `${id} does not wait for a decision: it is ${state}. Nothing was sent.`,
     refused: id,
   });
 }

@@ -73,7 +73,7 @@ export async function setAlerts(
   const held = store.find(id);
   if (!held || held.change.state !== 'proposed') return;
   held.alerts = next(held.alerts);
-  if (held.isDeciding) return;
+  if (held.isLocked) return;
   await store.withLock(held, async () => {
     await store.endIfOverdue(held);
     await store.keepAlerts(held);

@@ -9,7 +9,7 @@ import type { ChangesContext } from './context.ts';
  */
 export async function sweep(context: ChangesContext): Promise<void> {
   for (const held of context.store.held) {
-    if (held.isDeciding || context.store.isClaimed(held.change.id)) continue;
+    if (held.isLocked || context.store.isClaimed(held.change.id)) continue;
     try {
       await context.store.withLock(held, async () => {
         await context.store.endIfOverdue(held);

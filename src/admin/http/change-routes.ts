@@ -20,7 +20,7 @@ import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
 import { NotificationSchema } from '../changes/repairs.ts';
 import { notApprover } from '../changes/decide.ts';
-import { type Asked, AskedSchema, malformed } from '../changes/task.ts';
+import { type Asked, AskedSchema } from '../changes/task.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
@@ -99,7 +99,10 @@ function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: Chan
   };
   const routes = app.withTypeProvider<SchemaTypes>();
   routes.post('/changes', { schema, attachValidation: true }, async (request, reply) => {
-    if (request.validationError) throw malformed('dry_run is neither true nor false, or the query has more');
+    if (request.validationError)
+      throw new AdminProblem('malformed_request', {
+        detail: 'dry_run is neither true nor false, or the query has another key; nothing was sent.',
+      });
     const caller = callerOf(request);
     // Before the body, which costs memory until it has come whole.
     refuseViewer(caller.principal);

@@ -31,7 +31,7 @@ export async function readContent(
     if (stray) throw new UsageError(`give either --body or ${oneLine(stray.name, 64)}=…, not both`);
     const bytes = await readSource(source, input);
     if (kind === 'json' && !isRecord(parseJson(bytes)))
-      throw new UsageError('the body is not JSON object, and the appliance would fail on it; write {"name":"value"}');
+      throw new UsageError('the body is not a JSON object, and the appliance would fail on it; write {"name":"value"}');
     return { type: bodyTypes[kind][0], bytes };
   }
   if (kind !== 'json') throw new UsageError(`${key} takes a file: --body=@PATH, or --body=- for standard input`);

@@ -105,6 +105,22 @@ it('keeps what it carries out itself when the journal is opened again', () => {
   expect(store.find(entry.change.id)).toBe(entry);
 });
 
+it('refuses a decision on a change that is being changed, which may be made in a moment', async () => {
+  const { store, entry } = givenBook();
+  const work = Promise.withResolvers<void>();
+  const working = store.withLock(entry, () => work.promise);
+
+  await expect(store.deciding(entry, () => Promise.resolve(entry.change))).rejects.toMatchObject({
+    code: 'busy',
+    message: `${entry.change.id} is being changed; nothing was sent.`,
+    remedy: 'Try again in a moment.',
+    headers: { 'retry-after': '2' },
+  });
+  work.resolve();
+  await working;
+  expect(await store.deciding(entry, () => Promise.resolve(entry.change))).toBe(entry.change);
+});
+
 it('says that the journal cannot be read, and not that there is nothing, until it is open', () => {
   const { journal, ...parts } = { journal: { onOpened: () => undefined } };
   const store = new ChangeStore({ journal, ...parts } as unknown as ChangeStoreParts);

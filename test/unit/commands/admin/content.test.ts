@@ -60,7 +60,7 @@ it.each([
   ['readFarm', ['action'], undefined, 'readFarm takes no body, so there is no place for action'],
   ['actOnFarm', ['action'], '-', 'give either --body or action=…, not both'],
   ['actOnFarm', ['action', 'action'], undefined, 'action is given twice'],
-  ['actOnFarm', [], '-', 'the body is not JSON object'],
+  ['actOnFarm', [], '-', 'the body is not a JSON object'],
   ['uploadBackup', [], undefined, 'uploadBackup takes a file: --body=@PATH'],
   ['uploadBackup', [], 'backup.tar.gz', '--body is @PATH for a file, or - for standard input'],
   ['uploadBackup', [], '@/no/such/file', '--body: the file cannot be read: there is no such file'],
