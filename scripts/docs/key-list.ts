@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox';
 
-import type { Reads } from '../../src/config/schema-parts.ts';
+import type { ParsedBy } from '../../src/config/schema-parts.ts';
 import { markdownList } from './markdown.ts';
 
 /** The part of a schema that the documentation needs. */
 export interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
-  readonly reads?: Reads;
+  readonly parsedBy?: ParsedBy;
   readonly opens?: string;
   readonly resolves?: boolean;
   readonly description?: string;
@@ -21,7 +21,7 @@ export interface SchemaNode {
   readonly additionalProperties?: boolean | SchemaNode;
 }
 
-const readerWords: Readonly<Record<Reads['reader'], string>> = {
+const parserWords: Readonly<Record<ParsedBy['parser'], string>> = {
   apiKey: 'text',
   applianceName: 'text, 1 to 128 characters',
   applianceUrl: 'https address',
@@ -79,14 +79,14 @@ function standardWords({ default: standard }: SchemaNode, isRequired: boolean): 
 
 /** The description, with an example where the type does not show how a value is written. */
 function meaning({ description = '', examples, items, additionalProperties }: SchemaNode): string {
-  const isSimple = additionalProperties === undefined && items?.reads?.reader !== 'pattern' && !items?.items;
+  const isSimple = additionalProperties === undefined && items?.parsedBy?.parser !== 'pattern' && !items?.items;
   return isSimple || examples === undefined ? description : `${description} Example: ${code(examples[0])}`;
 }
 
 function typeWords(node: SchemaNode): string {
   if (node.enum) return `one of ${node.enum.join(', ')}`;
   if (node.items) return `list of ${itemWords(node.items)}`;
-  if (node.reads) return [readerWords[node.reads.reader], ...limitWords(node.reads)].join(', ');
+  if (node.parsedBy) return [parserWords[node.parsedBy.parser], ...limitWords(node.parsedBy)].join(', ');
   if (typeof node.additionalProperties === 'object' && node.additionalProperties.items)
     return `mapping to a ${typeWords(node.additionalProperties)}`;
   if (node.type === 'integer')
@@ -96,7 +96,7 @@ function typeWords(node: SchemaNode): string {
 }
 
 /** The limits of a quantity; 0 goes without saying. */
-function limitWords({ from, to }: Reads): readonly string[] {
+function limitWords({ from, to }: ParsedBy): readonly string[] {
   if (from !== undefined && to !== undefined) return [`${from} to ${to}`];
   return [...(from === undefined ? [] : [`at least ${from}`]), ...(to === undefined ? [] : [`up to ${to}`])];
 }
@@ -110,5 +110,5 @@ function itemWords(item: SchemaNode): string {
   if (item.properties) return 'mappings';
   if (item.items) return `lists of ${itemWords(item.items)}`;
   if (item.enum) return item.enum.length > 10 ? 'names' : item.enum.join(', ');
-  return item.reads ? [`${readerWords[item.reads.reader]}s`, ...limitWords(item.reads)].join(', ') : 'texts';
+  return item.parsedBy ? [`${parserWords[item.parsedBy.parser]}s`, ...limitWords(item.parsedBy)].join(', ') : 'texts';
 }

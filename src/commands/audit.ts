@@ -9,7 +9,7 @@ import { configurationFile, installedFile } from './configuration-file.ts';
 import { pairLines } from './table.ts';
 
 const usage = 'zlb-exporter audit verify [FILE] [--last=NUMBER:HASH], or audit export [FILE]';
-/** Maximal lines of a list; the rest is counted. */
+/** Maximum number of lines of a list; the rest is counted. */
 const maxShown = 12;
 const keepFiles =
   'Keep the file as it is, as evidence. To begin a new chain, move all files whose names begin with that of the journal, and restart the exporter.';
@@ -42,7 +42,7 @@ export const audit: Command = async (context) => {
 /** The folder to which the service of a package writes. */
 const installedState = '/var/lib/zlb-exporter';
 
-/** Resolves to the journal of the configuration; systemd says to the service alone where it is. */
+/** Resolves to the journal of the configuration; systemd says only to the service where it is. */
 async function configuredJournal(context: CommandContext): Promise<string> {
   const file = configurationFile(context);
   if (file === undefined) throw new UsageError(`there is no configuration that names the journal: ${usage}`);

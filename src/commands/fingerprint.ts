@@ -13,7 +13,7 @@ const defaultPort = 444;
 
 /** Prints the SHA-256 fingerprint of a server's certificate, to be pinned after a comparison. */
 export const fingerprint: Command = async ({ arguments: words, stopped, now, say, warn }) => {
-  const { host, port } = parseTarget('fingerprint', words);
+  const { host, port } = parseServer('fingerprint', words);
   try {
     const shown = await readShownCertificate({ host, port, names: new Names(), signal: stopped });
     const { fingerprintSha256 } = shown;
@@ -74,7 +74,7 @@ export interface TlsTarget {
 }
 
 /** Parses the one argument HOST[:PORT] of a command. */
-export function parseTarget(command: string, [target = '', ...more]: readonly string[]): TlsTarget {
+export function parseServer(command: string, [target = '', ...more]: readonly string[]): TlsTarget {
   const match = /^(?:https:\/\/)?(?:\[([^\]]+)\]|([^:/]+))(?::(\d{1,5}))?\/?$/.exec(target);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3] ?? defaultPort);

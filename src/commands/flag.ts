@@ -8,7 +8,7 @@ export interface Flag {
   readonly value?: string;
   /** Its line in the help; a flag without one is explained beside another. */
   readonly about?: string;
-  /** The beginning of that line, if it is not the flag alone. */
+  /** The beginning of that line, if it is not only the flag. */
   readonly label?: string;
   /** The values that shells complete: the only words that it can be, or the name of a file. */
   readonly values?: readonly string[] | 'files';

@@ -1,4 +1,4 @@
-import { applianceUrl } from './readers.ts';
+import { applianceUrl } from './parsers.ts';
 import { closestWord } from '../lib/text.ts';
 import type { Path, Problems } from './problems.ts';
 import type { Environment, YamlSource } from './yaml-file.ts';
@@ -46,8 +46,8 @@ export interface MisspeltVariable {
 }
 
 /**
- * Returns the variables that look like one of the program's: mistyped, or with parts of its name
- * alone. Others that start with `ZLB_` belong to somebody else; Kubernetes sets several for a
+ * Returns the variables that look like one of the program's: mistyped, or with only parts of its
+ * name. Others that start with `ZLB_` belong to somebody else; Kubernetes sets several for a
  * Service of such a name.
  */
 export function misspeltVariables(env: Environment): readonly MisspeltVariable[] {

@@ -14,7 +14,7 @@ import { readEnvironment, reportMisspelt } from './environment.ts';
 import { createFiles, type Files, withRemedy } from './files.ts';
 import { Problems } from './problems.ts';
 import { type ConfigSchema, configSchema } from './schema.ts';
-import { createSettingsReader, type SettingsReader } from './settings-of.ts';
+import { createSettingsReader, type SettingsReader } from './settings-reader.ts';
 import { type Environment, readYamlFile, type YamlSource, type Variables, variablesOf } from './yaml-file.ts';
 import { applianceExample } from './appliance-schema.ts';
 

@@ -49,7 +49,7 @@ function wrongField({ field, value, message }: CronFieldError, fields: readonly 
   return `"${value}" cannot be its ${field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
 }
 
-/** Returns the problem of a step beyond the end of its field: it means the first value alone. */
+/** Returns the problem of a step beyond the end of its field: it means only the first value. */
 function wideStep(text: string, index: number): string | undefined {
   const [last = 0, name = ''] = [lastValues[index], fieldNames[index]];
   const step = text

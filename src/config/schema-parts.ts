@@ -8,14 +8,14 @@ import {
   Type,
 } from 'typebox';
 
-import type { QuantityLimits, ReadBy, ReaderName } from './readers.ts';
+import type { QuantityLimits, ParsedValue, ParserName } from './parsers.ts';
 
-/** The schema keyword of a text that a reader parses. */
-export interface Reads<Name = ReaderName> extends QuantityLimits {
-  readonly reader: Name;
+/** The schema keyword of a text that becomes a value. */
+export interface ParsedBy<Name = ParserName> extends QuantityLimits {
+  readonly parser: Name;
 }
 
-/** The readers of files: the setting is the content of the file, not its path. */
+/** The parsers of files: the setting is the content of the file, not its path. */
 export type OpenedBy = 'apiKey' | 'certificates' | 'privateKey';
 
 /** Returns the schema of a mapping with a fixed set of keys. */
@@ -23,15 +23,15 @@ export function mapping<Properties extends TProperties>(properties: Properties, 
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** Returns the schema of a text that a reader parses. */
-export function value<Name extends ReaderName>(
-  reader: Name,
+/** Returns the schema of a text that becomes a value. */
+export function value<Name extends ParserName>(
+  parser: Name,
   { above, from, to, ...options }: QuantityLimits & TSchemaOptions,
 ) {
   // An editor takes a ratio without a percent sign for a number.
-  const type = reader === 'ratio' ? ['string', 'number'] : 'string';
-  const reads: Reads<Name> = { reader, ...(above && { above }), ...(from && { from }), ...(to && { to }) };
-  return Object.assign(Type.Unsafe<ReadBy<Name>>({ type, ...options }), { reads });
+  const type = parser === 'ratio' ? ['string', 'number'] : 'string';
+  const parsedBy: ParsedBy<Name> = { parser, ...(above && { above }), ...(from && { from }), ...(to && { to }) };
+  return Object.assign(Type.Unsafe<ParsedValue<Name>>({ type, ...options }), { parsedBy });
 }
 
 /** Returns the schema of the path of a file whose content is read; its key ends with `_file`. */
@@ -72,18 +72,18 @@ export function listenerTls(block: string, description: string) {
 }
 
 /** The keywords of the parts above that only the program reads. */
-export const ownKeywords = ['reads', 'opens', 'resolves', 'keepsKeys'] as const;
+export const ownKeywords = ['parsedBy', 'opens', 'resolves', 'keepsKeys'] as const;
 
 /** Ends the name of a setting, unless it ends so anyway. */
 const units = { byteSize: 'Bytes', duration: 'Ms', expiry: 'AtMs', interval: 'Ms', ratio: 'Ratio' } as const;
 type Units = typeof units;
 
 /** Returns the name of a setting: the key in camel case, with the unit of its value. */
-export function settingName(key: string, { reads, opens }: { reads?: Reads; opens?: OpenedBy }): string {
+export function settingName(key: string, { parsedBy, opens }: { parsedBy?: ParsedBy; opens?: OpenedBy }): string {
   const name = (opens ? key.replace(/_file$/, '') : key).replaceAll(/_(.)/g, (_, letter: string) =>
     letter.toUpperCase(),
   );
-  const unit = Object.entries(units).find(([reader]) => reader === reads?.reader)?.[1] ?? '';
+  const unit = Object.entries(units).find(([parser]) => parser === parsedBy?.parser)?.[1] ?? '';
   return name.endsWith(unit) ? name : name + unit;
 }
 
@@ -95,8 +95,8 @@ type NameOf<Key extends string, Part> = Part extends { readonly opens: OpenedBy 
   ? Key extends `${infer Name}_file`
     ? Camel<Name>
     : never
-  : Part extends { readonly reads: { readonly reader: infer Reader extends keyof Units } }
-    ? WithUnit<Camel<Key>, Units[Reader]>
+  : Part extends { readonly parsedBy: { readonly parser: infer Parser extends keyof Units } }
+    ? WithUnit<Camel<Key>, Units[Parser]>
     : Camel<Key>;
 
 type OfMapping<Properties> = {
@@ -115,7 +115,7 @@ export type SettingsOf<Schema> = Schema extends { readonly properties: infer Pro
   : Schema extends { readonly items: infer Item }
     ? readonly SettingsOf<Item>[]
     : Schema extends { readonly opens: infer Opens extends OpenedBy }
-      ? ReadBy<Opens>
+      ? ParsedValue<Opens>
       : Schema extends TSchema
         ? Static<Schema>
         : never;

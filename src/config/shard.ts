@@ -18,7 +18,7 @@ export function parseShard(text: string): Shard | undefined {
 }
 
 /**
- * Returns the index of the shard that watches an appliance. It depends on the name alone: the shard
+ * Returns the index of the shard that watches an appliance. It depends only on the name: the shard
  * with the highest hash of index and name (rendezvous hashing). An added shard takes appliances
  * from all others, and none moves between those.
  */

@@ -2,8 +2,8 @@ import { Ajv, type AnySchemaObject, type ErrorObject, type SchemaObject, type Sc
 import type { Static, TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
 import type { Path, Problems } from './problems.ts';
-import { readers } from './readers.ts';
-import { ownKeywords, type Reads } from './schema-parts.ts';
+import { parsers } from './parsers.ts';
+import { ownKeywords, type ParsedBy } from './schema-parts.ts';
 import type { YamlSource } from './yaml-file.ts';
 import { closestWord, isOneLine } from '../lib/text.ts';
 
@@ -23,8 +23,8 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema) {
     // To optimize the code takes longer than it saves: it runs once for each reading of the file.
     code: { optimize: false },
   });
-  ajv.addVocabulary(ownKeywords.filter((each) => each !== 'reads'));
-  ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
+  ajv.addVocabulary(ownKeywords.filter((each) => each !== 'parsedBy'));
+  ajv.addKeyword({ keyword: 'parsedBy', type: 'string', modifying: true, errors: true, validate: createParsing() });
   const validate = ajv.compile<Static<Schema>>(withDefinitions(schema));
   return (source: YamlSource, problems: Problems): Static<Schema> | undefined => {
     if (validate(source.value)) return source.value;
@@ -79,18 +79,18 @@ function withDefinitions(schema: TSchema): SchemaObject {
   return { ...copy(schema), $defs: Object.fromEntries([...repeated].map(([part, name]) => [name, copy(part)])) };
 }
 
-/** Creates the keyword `reads`, which replaces a text by the value that its reader returns. */
-function createReading(): SchemaValidateFunction {
-  const reading: SchemaValidateFunction = ({ reader, ...limits }: Reads, text: string, _schema, context) => {
-    const outcome = readers[reader](text, limits);
+/** Creates the keyword `parsedBy`, which replaces a text by the value that its parser returns. */
+function createParsing(): SchemaValidateFunction {
+  const parsing: SchemaValidateFunction = ({ parser, ...limits }: ParsedBy, text: string, _schema, context) => {
+    const outcome = parsers[parser](text, limits);
     if ('problem' in outcome) {
-      reading.errors = [{ keyword: 'reads', message: outcome.problem, params: {} }];
+      parsing.errors = [{ keyword: 'parsedBy', message: outcome.problem, params: {} }];
       return false;
     }
     if (context) Object.assign(context.parentData, { [context.parentDataProperty]: outcome.value });
     return true;
   };
-  return reading;
+  return parsing;
 }
 
 /** Returns false for an error that only explains another one. */
@@ -137,7 +137,7 @@ function valueAt(inside: unknown, key: string): unknown {
 }
 
 /** Readers whose texts a message may quote: nobody writes a key instead of a duration. */
-const quotableReaders = new Set<unknown>(['byteSize', 'duration', 'ratio']);
+const quotableParsers = new Set<unknown>(['byteSize', 'duration', 'ratio']);
 
 /** Texts as short as a number, a duration or a size may be quoted: keys are longer. */
 const maxQuotedLength = 15;
@@ -176,7 +176,7 @@ function structureMessage(error: ErrorObject, written: string | undefined): stri
     case 'not':
       return 'contradicts admin_api_key_file; remove one of the two';
     default:
-      return `${message}${isRecord(schema) && quotableReaders.has(schema.reader) ? got : ''}`;
+      return `${message}${isRecord(schema) && quotableParsers.has(schema.parser) ? got : ''}`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { assert } from '../lib/check.ts';
 import { createFiles, type Files } from './files.ts';
 import { type Path, Problems, type ReportProblem } from './problems.ts';
-import { createSettingsReader, type SettingsReader } from './settings-of.ts';
+import { createSettingsReader, type SettingsReader } from './settings-reader.ts';
 import { type Environment, readYamlFile, type YamlSource, variablesOf } from './yaml-file.ts';
 import {
   cipherList,

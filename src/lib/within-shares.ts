@@ -20,3 +20,13 @@ export function withinShares<Item>(
     return left > 0;
   });
 }
+
+/**
+ * Returns the largest share of a limited resource, oldest first, and whether it loses a part for
+ * the newcomer: its own would then still be smaller. `all` is oldest first.
+ */
+export function largestShare<T>(all: Iterable<T>, ownerOf: (part: T) => string, newcomer: string) {
+  const shares = Map.groupBy(all, ownerOf);
+  const members = [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+  return { members, mayEvict: members.length > (shares.get(newcomer)?.length ?? 0) + 1 };
+}

@@ -2,12 +2,13 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { isIP, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../lib/check.ts';
+import { largestShare } from '../lib/within-shares.ts';
 
 /**
  * Guards the connections of one listener, where Node and fastify have no option for it
  * (docs/architecture.md):
  *
- * - Node's `maxConnections` refuses the next client, so that idle clients keep Prometheus out.
+ * - Node's `maxConnections` refuses the newest client: idle ones would keep Prometheus out.
  * - Node hands over pipelined requests all at once: a later change would overtake an earlier one.
  * - Malformed bytes behind a request would take the response of that request.
  */
@@ -177,16 +178,6 @@ function rawText({ status, headers, body }: RawResponse): string {
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
-}
-
-/**
- * Returns the largest share of a limited resource, oldest first, and whether it loses a part for
- * the newcomer: its own would then still be smaller. `all` is oldest first.
- */
-export function largestShare<T>(all: Iterable<T>, ownerOf: (part: T) => string, newcomer: string) {
-  const shares = Map.groupBy(all, ownerOf);
-  const members = [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
-  return { members, mayEvict: members.length > (shares.get(newcomer)?.length ?? 0) + 1 };
 }
 
 /**

@@ -93,7 +93,7 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
   connections.attach(app);
   const { server } = app;
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => readInPortions(socket));
-  // Before the router and all checks: both listeners know paths alone.
+  // Before the router and all checks: both listeners know only paths.
   server.prependListener('request', (request) => {
     request.url = pathOfTarget(request.url ?? '');
   });

@@ -15,7 +15,7 @@ import { registerHistoryApi } from './history-api.ts';
 import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplianceMessage } from './status-api.ts';
 import { createMethodFinder, type SchemaTypes } from './create-app.ts';
 import { expositionTypes, negotiate } from './negotiate.ts';
-import { limitUnfinished, TooManyReadersError, type UnfinishedAnswers } from './unfinished-responses.ts';
+import { limitUnfinished, TooManyReadersError, type UnfinishedResponses } from './unfinished-responses.ts';
 import type { LastMinuteOf } from '../state/status.ts';
 import { pathOf } from './request-line.ts';
 import { createProcessMonitor } from '../pages/status/exporter-panel.ts';
@@ -129,7 +129,7 @@ function rejectWrongMethods(app: FastifyInstance): void {
 const ProbeQuery = Type.Object({ target: Type.String(), labels: Type.Optional(Type.Literal('target')) });
 
 interface MetricsParts extends MetricsAppParts {
-  readonly answers: UnfinishedAnswers;
+  readonly answers: UnfinishedResponses;
 }
 
 interface PageRequest {

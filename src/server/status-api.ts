@@ -8,7 +8,7 @@ import { levelsOf } from '../state/problem.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
 import type { ApplianceStatus } from '../state/status.ts';
 import type { SchemaTypes } from './create-app.ts';
-import type { UnfinishedAnswers } from './unfinished-responses.ts';
+import type { UnfinishedResponses } from './unfinished-responses.ts';
 import { plainText } from './web-access.ts';
 
 /** The query of routes that show all appliances, or those named. */
@@ -80,7 +80,7 @@ export interface StatusApiParts {
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
   readonly now: () => number;
-  readonly answers: UnfinishedAnswers;
+  readonly answers: UnfinishedResponses;
 }
 
 const path = '/api/status';

@@ -4,14 +4,15 @@ import { constants, createZstdCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { steadyNow } from '../lib/time.ts';
-import { largestShare, networkOf } from './connections.ts';
+import { largestShare } from '../lib/within-shares.ts';
+import { networkOf } from './connections.ts';
 import { ThrottledLog } from '../lib/throttled-log.ts';
 
 /**
  * Limits the responses of a listener that are under way, of all its paths together. A slow reader
  * costs a socket and a portion, and is cut off.
  */
-export interface UnfinishedAnswers {
+export interface UnfinishedResponses {
   /** Throws a {@link TooManyReadersError} if nothing may be sent now; call it before long work. */
   refuseFull(request: FastifyRequest): void;
   /** Sends a long response. Throws a {@link TooManyReadersError}. */
@@ -25,7 +26,7 @@ export interface LongResponse {
   readonly isZstd?: boolean;
 }
 
-export interface AnswerLimits {
+export interface ResponseLimits {
   /** Maximum of responses under way; targets of a large fleet may be scraped in one moment. */
   readonly maxUnfinished: number;
   /**
@@ -39,7 +40,7 @@ export interface AnswerLimits {
   readonly maxMs: number;
 }
 
-export const defaultLimits: AnswerLimits = {
+export const defaultLimits: ResponseLimits = {
   maxUnfinished: 256,
   maxUnfinishedBytes: 268_435_456,
   patienceMs: 10_000,
@@ -63,7 +64,7 @@ const portionBytes = 262_144;
 const zstdBytes = 2_097_152;
 
 /** Limits the responses of all routes that the app gets afterwards. */
-export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defaultLimits): UnfinishedAnswers {
+export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defaultLimits): UnfinishedResponses {
   const room = createRoom(log, limits);
   // Streams are those of `send`, and the long responses of the gateway, which has its own limits.
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -109,7 +110,7 @@ function readersOf({ ip, routeOptions }: FastifyRequest): string {
   return `${networkOf(ip)} ${routeOptions.url}`;
 }
 
-function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs, maxMs }: AnswerLimits) {
+function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs, maxMs }: ResponseLimits) {
   const throttledLog = new ThrottledLog(log);
   /** Oldest first. */
   const unfinished = new Map<ServerResponse, Unfinished>();

@@ -4,7 +4,7 @@ import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
-  type AnswerLimits,
+  type ResponseLimits,
   defaultLimits,
   limitUnfinished,
   TooManyReadersError,
@@ -141,7 +141,7 @@ describe('clients that do not read', () => {
   });
 });
 
-async function given(limits: Partial<AnswerLimits> = {}) {
+async function given(limits: Partial<ResponseLimits> = {}) {
   const lines: string[] = [];
   const app = fastify({ forceCloseConnections: true });
   const log = pino({}, { write: (line) => lines.push(line) });

@@ -1,6 +1,7 @@
 import { Slots, type SlotsParts } from '../../lib/slots.ts';
 import { plural } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
+import { largestShare } from '../../lib/within-shares.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
 
 export interface QueueRequest {
@@ -146,10 +147,11 @@ function makeRoom(line: Line, { appliance, principal, urgent = false }: QueueReq
   const { waiting } = line.slots;
   const own = waiting.filter((each) => each.principal === principal && (each.urgent ?? false) === urgent).length;
   if (own < maxWaiting / 2 && (urgent || waiting.length < maxWaiting)) return;
-  const largest = largestShare(waiting);
-  const last = largest.at(-1);
+  const usual = waiting.filter((each) => !each.urgent);
+  const largest = largestShare(usual, (each) => each.principal, principal);
+  const last = largest.members.at(-1);
   // Two principals must not keep all others out.
-  if (!urgent && last && largest.length > own + 1) {
+  if (!urgent && last && largest.mayEvict) {
     const because = `${appliance} has other callers, and ${last.principal} has most requests waiting`;
     line.slots.refuse(last, busy(because));
     return;
@@ -157,15 +159,6 @@ function makeRoom(line: Line, { appliance, principal, urgent = false }: QueueReq
   throw busy(
     `${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}; ${occupantsOf(line)}`,
   );
-}
-
-/** Returns the waiting requests of the principal that has most of them, without urgent ones. */
-function largestShare(waiting: readonly QueueRequest[]): readonly QueueRequest[] {
-  const shares = Map.groupBy(
-    waiting.filter(({ urgent }) => !urgent),
-    ({ principal }) => principal,
-  );
-  return [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
 /** Names what holds the slots: `2 reads of farm shop, unanswered for 40 s`. */

@@ -6,7 +6,7 @@ import { UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import { type AdminCommand, type AdminSession, isAgreed, optionsOf, printResponse } from './session.ts';
 import { readContent, redactor } from './content.ts';
-import { type CallOptions, readReply, requestFor } from './gateway-client.ts';
+import { type CallOptions, checkedReply, requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showResponse } from './show-response.ts';
 import type { Content } from '../../admin/recipes/calls.ts';
 import { type DryRun, DryRunSchema } from '../../admin/calls/dry-run.ts';
@@ -80,7 +80,7 @@ async function dryRunOf(
   );
   const body = await response.whole();
   const title = 'The gateway answered a dry run with something else';
-  return { dryRun: readReply(DryRunSchema, parseJson(body), title), body };
+  return { dryRun: checkedReply(DryRunSchema, parseJson(body), title), body };
 }
 
 async function showDryRun(prepared: PreparedCall, session: AdminSession): Promise<number> {

@@ -8,13 +8,13 @@ import {
   objectionLines,
 } from '../../admin/changes/change.ts';
 import { callLines, presentLines } from './dry-run-lines.ts';
-import { readReply } from './gateway-client.ts';
+import { checkedReply } from './gateway-client.ts';
 import { recordsOf } from './render.ts';
 import { pairLines, tableLines } from '../table.ts';
 
 /** Checks the gateway's response about a change; throws an {@link AdminError}. */
 export function readChange(change: unknown): ShownChange {
-  return readReply(ShownChangeSchema, change, 'The gateway answered with something else than a change');
+  return checkedReply(ShownChangeSchema, change, 'The gateway answered with something else than a change');
 }
 
 const meanings: Readonly<Record<ChangeState, string>> = {

@@ -97,7 +97,7 @@ async function approve(id: string, session: AdminSession): Promise<number> {
     throw new UsageError(
       '--yes needs --digest=HEX, of the plan that somebody has looked at; zlb-exporter admin changes show ID has it',
     );
-  // A script reads the response alone.
+  // A script reads only the response.
   const quiet = flags.json ? { ...session, say: session.warn } : session;
   const approved =
     flags.yes && digest !== undefined ? await sendApproval(id, digest, session) : await approveShown(id, digest, quiet);

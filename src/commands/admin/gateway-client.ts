@@ -227,7 +227,7 @@ export function tooLong(): AdminError {
 }
 
 /** Checks a response of the gateway; throws an {@link AdminError} when it does not fit. */
-export function readReply<Schema extends TSchema>(schema: Schema, response: unknown, title: string): Static<Schema> {
+export function checkedReply<Schema extends TSchema>(schema: Schema, response: unknown, title: string): Static<Schema> {
   const checked = decode(schema, response);
   if (checked.ok) return response as Static<Schema>;
   throw new AdminError(title, {

@@ -11,7 +11,7 @@ import { AdminError } from '../../admin/policy/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { readChange } from './change-lines.ts';
-import { type GatewayRequest, readReply, tooLong } from './gateway-client.ts';
+import { type GatewayRequest, checkedReply, tooLong } from './gateway-client.ts';
 import type { AdminSession } from './session.ts';
 
 /** The body of a change; members without a value are left out. */
@@ -25,7 +25,7 @@ export function post(path: string, value: unknown): GatewayRequest {
 /** Resolves to the plan of a change; nothing is changed. */
 export async function planOf(asked: Asking, session: Pick<AdminSession, 'client'>): Promise<PlanOfChange> {
   const response = await session.client.send(post('/changes?dry_run=true', { ...asked, run: 'now' }));
-  return readReply(
+  return checkedReply(
     PlanOfChangeSchema,
     parseJson(await response.whole()),
     'The gateway answered with something else than a plan',
@@ -48,7 +48,7 @@ export async function runNow(asked: Asking, session: AdminSession, tell: (event:
   let told = 0;
   try {
     for await (const line of linesOf(response.body)) {
-      const event = readReply(ChangeEventSchema, parseJson(line), 'The gateway told something else than a step');
+      const event = checkedReply(ChangeEventSchema, parseJson(line), 'The gateway told something else than a step');
       if (event.event === 'started') ({ id } = event.change);
       if (event.event === 'end') told += 1;
       if (event.event !== 'over') tell(event);

@@ -69,7 +69,7 @@ interface Named {
 
 /**
  * Reads `actOnFarm farmname=shop action=stop`, `PUT /farms/shop/actions action=stop` in one word or
- * two, or a path alone, which is a read. Throws a UsageError.
+ * two, or only a path, which is a read. Throws a UsageError.
  */
 export function parseTarget(words: readonly string[], operations: Operations): CallTarget {
   const { operation, params, rest } = nameOperation(words, operations);

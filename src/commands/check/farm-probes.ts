@@ -23,7 +23,7 @@ const maxFarms = 20;
 const maxAtOnce = 3;
 
 /**
- * Connects once, by TCP alone, to the first farms that the collector `vip` will probe. L4 farms are
+ * Connects once, only by TCP, to the first farms that the collector `vip` will probe. L4 farms are
  * left out: the check does not read whether they use TCP.
  */
 export async function probeFarms(

@@ -6,7 +6,7 @@ import { parseJson } from '../../lib/check.ts';
 import { adminCommand, globMatcher, oneLine } from '../../lib/text.ts';
 import { waitOf, withoutKeys } from '../admin/run-recipe.ts';
 import { readText } from '../admin/content.ts';
-import { readReply } from '../admin/gateway-client.ts';
+import { checkedReply } from '../admin/gateway-client.ts';
 import { type Asking, planOf, runNow } from '../admin/run-change.ts';
 import { type AdminSession, withSession } from '../admin/session.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
@@ -90,7 +90,7 @@ function withParameters(delivery: Delivery, more: Readonly<Record<string, string
 async function appliancesOf(session: AdminSession): Promise<readonly string[]> {
   const response = parseJson(await (await session.client.send({ method: 'GET', path: '/appliances' })).whole());
   const title = 'The gateway answered with something else than its appliances';
-  return readReply(AppliancesSchema, response, title).appliances.map(({ name }) => name);
+  return checkedReply(AppliancesSchema, response, title).appliances.map(({ name }) => name);
 }
 
 /** Lets the gateway plan all appliances at the same time; each has a queue of its own there. */
@@ -144,6 +144,11 @@ function isFound({ targets }: Planned): boolean {
   return targets.some(({ result }) => result === 'would be delivered' || result === 'has it already');
 }
 
+/** Returns true for a farm whose certificate stays: the new one is not its renewal. */
+function isKept({ result }: Planned['targets'][number]): boolean {
+  return result === 'other key type' || result === 'other names';
+}
+
 /** Returns the rows of what stays as it is; throws an AdminError if that is all and no reason. */
 function othersIn(plans: readonly Planned[], replaces: string | undefined): readonly DeliveryRow[] {
   const failed = plans.flatMap(({ appliance, failed: detail }): DeliveryRow | [] =>
@@ -151,7 +156,7 @@ function othersIn(plans: readonly Planned[], replaces: string | undefined): read
   );
   const kept = plans.flatMap(({ appliance, targets }) =>
     targets
-      .filter(({ result }) => result.startsWith('other '))
+      .filter(isKept)
       .map(({ farm, result, detail }): DeliveryRow => ({ appliance, farm, result, detail })),
   );
   if (plans.some(isFound)) return [...failed, ...kept];
@@ -183,7 +188,7 @@ function dryRun(plans: readonly Planned[], { say }: AdminSession): readonly Deli
 function toDeliver(plans: readonly Planned[]): readonly DeliveryRow[] {
   return plans.flatMap(({ appliance, targets }) =>
     targets
-      .filter(({ result }) => !result.startsWith('other '))
+      .filter((target) => !isKept(target))
       .map(({ farm, result, detail, replaces, serves_old: isOld }) => ({
         appliance,
         farm,

@@ -115,7 +115,7 @@ async function readSimulationState(folder: string): Promise<SimulationState | un
 }
 
 /**
- * Writes the state and the configuration for its owner alone: both hold keys. An existing
+ * Writes the state and the configuration only for its owner: both hold keys. An existing
  * configuration stays.
  */
 async function writeSimulation(

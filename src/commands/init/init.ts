@@ -12,7 +12,7 @@ import {
   inPairs,
   noCertificateText,
   ownFingerprintCommand,
-  parseTarget,
+  parseServer,
   readShownCertificate,
   shownText,
   type TlsTarget,
@@ -31,7 +31,7 @@ class InitError extends Error {
 
 /** Makes a configuration for one appliance, after its key was accepted. */
 export const init: Command = async (context) => {
-  const target = parseTarget('init', context.arguments);
+  const target = parseServer('init', context.arguments);
   const file = context.flags['config.file'] ?? 'zlb.yml';
   refuseWithoutTerminal(context);
   await readBefore(file, context);
@@ -179,8 +179,8 @@ async function newKeyFile(file: string, name: string): Promise<string> {
 }
 
 /**
- * Returns true for a key that stays where it is. The service of an installation reads its own
- * folder alone, so a key from elsewhere is copied.
+ * Returns true for a key that stays where it is. The service of an installation reads only its
+ * own folder, so a key from elsewhere is copied.
  */
 async function isReadableFor(file: string, keyFile: string): Promise<boolean> {
   const folder = dirname(resolve(file));

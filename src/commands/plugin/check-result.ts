@@ -143,7 +143,7 @@ export function hasLimits({ warning, critical }: OkLimits): boolean {
   return warning !== undefined || critical !== undefined;
 }
 
-/** The values that a number alone calls good: at least it, or at most it. */
+/** The values that a single number calls good: at least it, or at most it. */
 export type GoodValues = 'at least' | 'at most';
 
 /** Reads `-w` and `-c`; throws a UsageError. */

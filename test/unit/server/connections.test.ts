@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { largestShare, networkOf } from '../../../src/server/connections.ts';
+import { largestShare } from '../../../src/lib/within-shares.ts';
+import { networkOf } from '../../../src/server/connections.ts';
 
 /** Returns the network with most clients, by the addresses of its members. */
 function largest(addresses: readonly string[], newcomer: string | undefined) {

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ReaderName, readers } from '../../../src/config/readers.ts';
+import { type ParserName, parsers } from '../../../src/config/parsers.ts';
 import { hostileName } from '../../fuzz/hostile-names.ts';
 
 const digits = 'AB'.repeat(32);
 const pairs = digits.replaceAll(/..(?=.)/g, '$&:');
 
-const accepted: Readonly<Partial<Record<ReaderName, readonly (readonly [text: string, value: string | number])[]>>> = {
+const accepted: Readonly<Partial<Record<ParserName, readonly (readonly [text: string, value: string | number])[]>>> = {
   byteSize: [
     ['512B', 512],
     ['500KB', 500_000],
@@ -51,7 +51,7 @@ const size = 'must be a size such as 8MiB';
 const address = 'must be HOST:PORT such as 127.0.0.1:9445';
 const unreal = 'is a day or a time that does not exist';
 const ambiguous = 'must be a day such as 2027-01-01';
-const refused: readonly (readonly [name: ReaderName, problem: string, texts: readonly string[]])[] = [
+const refused: readonly (readonly [name: ParserName, problem: string, texts: readonly string[]])[] = [
   ['byteSize', size, ['', '8', '8M', '8mib', '8 MiB ', 'MiB', '-1B', '1e3B', '0x10B', '8TiB']],
   ['listenAddress', address, ['', '9445', 'localhost', '127.0.0.1:70000', '::1:9445', '[::g]:9445', '[1.2]:9445']],
   ['listenAddress', address, ['http://localhost:9445']],
@@ -60,18 +60,18 @@ const refused: readonly (readonly [name: ReaderName, problem: string, texts: rea
   ['expiry', ambiguous, ['1.1.2027', '2027-01-01T10:00', '2027-01-01 10:00Z', '2027', '1798761600', '27-01-01']],
 ];
 
-describe.each(Object.entries(accepted))('the reader %s', (name, texts) => {
+describe.each(Object.entries(accepted))('the parser %s', (name, texts) => {
   it.each(texts)('reads %j as %j', (text, value) => {
-    const outcome = readers[name as ReaderName](text, {});
+    const outcome = parsers[name as ParserName](text, {});
 
     expect('value' in outcome && (outcome.value instanceof URL ? outcome.value.href : outcome.value)).toBe(value);
   });
 });
 
 it.each(refused.flatMap(([name, problem, texts]) => texts.map((text) => [name, text, problem] as const)))(
-  'the reader %s refuses %j: it %s',
+  'the parser %s refuses %j: it %s',
   (name, text, problem) => {
-    expect(readers[name](text, {})).toEqual({ problem: expect.stringContaining(problem) });
+    expect(parsers[name](text, {})).toEqual({ problem: expect.stringContaining(problem) });
   },
 );
 
@@ -81,7 +81,7 @@ it('the address of an appliance is always https without user, query and fragment
 
   fc.assert(
     fc.property(text, (written) => {
-      const outcome = readers.applianceUrl(written);
+      const outcome = parsers.applianceUrl(written);
 
       const { protocol, username, password, search, hash } = 'value' in outcome ? outcome.value : new URL('https:h');
       expect({ protocol, rest: username + password + search + hash }).toEqual({ protocol: 'https:', rest: '' });
@@ -104,11 +104,11 @@ const hostile = [
   'a\r\nb',
 ];
 
-it.each(Object.keys(readers) as ReaderName[])(
-  'the reader %s takes any text, in little time, and a refusal is one short line',
+it.each(Object.keys(parsers) as ParserName[])(
+  'the parser %s takes any text, in little time, and a refusal is one short line',
   (name) => {
     const check = (text: string): void => {
-      const outcome = readers[name](text, {});
+      const outcome = parsers[name](text, {});
       expect('problem' in outcome ? outcome.problem : '').toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029]{0,400}$/u);
     };
     const before = process.threadCpuUsage();

@@ -66,8 +66,8 @@ function parseByteSize(text: string): number | undefined {
   return match && unit ? Math.round(Number(match[1]) * unit) : undefined;
 }
 
-/** The parsers of values by name; the schema names them in `reads`. */
-export const readers = {
+/** The parsers of values by name; the schema names them in `parsedBy`. */
+export const parsers = {
   apiKey,
   applianceName,
   applianceUrl,
@@ -94,9 +94,9 @@ export const readers = {
   tokenName,
 } satisfies Record<string, (text: string, limits: QuantityLimits) => Parsed<unknown>>;
 
-export type ReaderName = keyof typeof readers;
+export type ParserName = keyof typeof parsers;
 
-export type ReadBy<Name extends ReaderName> = Extract<ReturnType<(typeof readers)[Name]>, { value: unknown }>['value'];
+export type ParsedValue<Name extends ParserName> = Extract<ReturnType<(typeof parsers)[Name]>, { value: unknown }>['value'];
 
 /** Parses an API key; a problem names the position in the key, never its characters. */
 function apiKey(text: string): Parsed<Secret> {

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';
 import { type ReadText, withHint, withRemedy } from './files.ts';
 import type { Path, Problems } from './problems.ts';
-import { readers } from './readers.ts';
-import { type OpenedBy, type Reads, settingName, type SettingsOf } from './schema-parts.ts';
+import { parsers } from './parsers.ts';
+import { type OpenedBy, type ParsedBy, settingName, type SettingsOf } from './schema-parts.ts';
 import { createStructureReader } from './structure.ts';
 import type { YamlSource } from './yaml-file.ts';
 
@@ -13,7 +13,7 @@ import type { YamlSource } from './yaml-file.ts';
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
   readonly items?: Node;
-  readonly reads?: Reads;
+  readonly parsedBy?: ParsedBy;
   readonly opens?: OpenedBy;
   readonly resolves?: true;
   /** True for a mapping whose keys are names. */
@@ -105,5 +105,5 @@ async function contentOf({ path, opens }: NamedFile, folder: string, readText: R
         'Give the path of a file the exporter may read, best an absolute one',
       ),
     };
-  return readers[opens](opens === 'apiKey' ? text.value.replace(/(?<![\r\n])[\r\n]+$/, '') : text.value);
+  return parsers[opens](opens === 'apiKey' ? text.value.replace(/(?<![\r\n])[\r\n]+$/, '') : text.value);
 }
