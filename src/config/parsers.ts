@@ -96,7 +96,10 @@ export const parsers = {
 
 export type ParserName = keyof typeof parsers;
 
-export type ParsedValue<Name extends ParserName> = Extract<ReturnType<(typeof parsers)[Name]>, { value: unknown }>['value'];
+export type ParsedValue<Name extends ParserName> = Extract<
+  ReturnType<(typeof parsers)[Name]>,
+  { value: unknown }
+>['value'];
 
 /** Parses an API key; a problem names the position in the key, never its characters. */
 function apiKey(text: string): Parsed<Secret> {

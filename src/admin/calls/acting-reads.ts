@@ -3,7 +3,7 @@ import { isHarmless } from '../../appliance/harmless.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import type { ApplianceSession } from './session.ts';
-import type { Particulars } from './recorder.ts';
+import type { EventFields } from './recorder.ts';
 import type { AdminCall } from './admin-call.ts';
 
 /** Failures that the read itself would meet too. */
@@ -18,7 +18,7 @@ const ownFailures: readonly FailureReason[] = [
 
 /**
  * Looks whether a read that acts on L4 farms acts on its farm (docs/api.md §1.7), with a call that
- * reads files alone. Rejects with an {@link AdminProblem}.
+ * only reads files. Rejects with an {@link AdminProblem}.
  */
 export async function actsNow(
   { operation: { row }, params }: OperationCall,
@@ -39,30 +39,30 @@ const maxUnanswered = 1_000;
 
 /** The reads that acted and were not answered: each further one leaves a process. */
 export class UnansweredReads {
-  readonly #changesOf: (appliance: string) => number;
+  readonly #changeCountOf: (appliance: string) => number;
   /** How many changes there were then, by appliance and farm. */
   readonly #unanswered = new Map<string, number>();
 
-  constructor(changesOf: (appliance: string) => number) {
-    this.#changesOf = changesOf;
+  constructor(changeCountOf: (appliance: string) => number) {
+    this.#changeCountOf = changeCountOf;
   }
 
-  note({ appliance, call: { acts, params } }: AdminCall, { status, code }: Particulars): void {
+  note({ appliance, target: { acts, params } }: AdminCall, { status, code }: EventFields): void {
     if (!acts || (status !== 504 && code !== 'upstream_timeout')) return;
     const key = `${appliance} ${params.farmname}`;
     this.#unanswered.delete(key);
-    this.#unanswered.set(key, this.#changesOf(appliance));
+    this.#unanswered.set(key, this.#changeCountOf(appliance));
     const [oldest] = this.#unanswered.keys();
     if (this.#unanswered.size > maxUnanswered && oldest !== undefined) this.#unanswered.delete(oldest);
   }
 
   /** Throws an {@link AdminProblem} for a farm that no change has made new since. */
-  refuse({ appliance, force, call: { params } }: AdminCall): void {
+  refuse({ appliance, force, target: { params } }: AdminCall): void {
     const { farmname } = params;
-    if (force || this.#unanswered.get(`${appliance} ${farmname}`) !== this.#changesOf(appliance)) return;
+    if (force || this.#unanswered.get(`${appliance} ${farmname}`) !== this.#changeCountOf(appliance)) return;
     throw new AdminProblem('guarded', {
       detail: `The last read of this kind for ${farmname} was not answered: its daemon may hang; each further call leaves a process on the appliance. Nothing was sent.`,
-      refused: `Look at nftlb on ${appliance}. It may be read again after a change.`,
+      remedyValue: `Look at nftlb on ${appliance}. It may be read again after a change.`,
     });
   }
 }

@@ -4,13 +4,13 @@ import type { OperationCall } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** A call for an appliance, and who sends it. The gateway alone writes what can change in it. */
+/** A call for an appliance, and who sends it. Only the gateway writes what can change in it. */
 export interface AdminCall extends Caller {
   /** The gateway's own id, shown to the caller and in the audit. */
   readonly id: string;
   readonly appliance: string;
   /** Marked right before it is sent, if it is a read that acts on its farm. */
-  call: OperationCall;
+  target: OperationCall;
   readonly body: RequestBody | undefined;
   /** The header of a caller; a plan confirms its calls. */
   readonly confirm?: string | undefined;
@@ -26,12 +26,12 @@ export interface AdminCall extends Caller {
    * Set only for the dry runs of one plan, which share what they read. A plan does not show the
    * parameters of a call, so the appliance is not asked for them.
    */
-  readonly planning?: KnownReplies | undefined;
+  readonly planReplies?: KnownReplies | undefined;
   /**
    * How far it has come. From `recorded` on, its intent is on disk and the audit gets an outcome
    * instead of a refusal; from `sent` on, the appliance may carry it out.
    */
-  sent: 'not_sent' | 'recorded' | 'sent';
+  stage: 'new' | 'recorded' | 'sent';
   /** The guards that it overrides; set when it is recorded. */
   overridden: Overridden;
 }
@@ -53,9 +53,9 @@ export interface PinnedPlan {
 
 /** Replies of an appliance that guards need not ask for again at once. */
 export interface RecentReads {
-  readonly answers: KnownReplies;
-  /** The value of `changesOf` of the gateway before the first of them. */
-  readonly changes: number;
+  readonly replies: KnownReplies;
+  /** The value of `changeCountOf` of the gateway before the first of them. */
+  readonly changeCount: number;
   /** When the last of them was read, by the steady clock. */
   readonly atMs: number;
 }

@@ -24,34 +24,36 @@ export function isConfirmed(given: string | undefined, expected: readonly string
 }
 
 /** Throws an {@link AdminProblem} for a call that must be confirmed and is not. */
-export function confirm({ confirm: given, plan, principal, appliance, call }: AdminCall): void {
+export function refuseUnconfirmedCall({ confirm: given, plan, principal, appliance, target }: AdminCall): void {
   // Somebody has looked at the plan, which names the object.
   if (plan) return;
-  const expected = confirmationOf(call, appliance);
+  const expected = confirmationOf(target, appliance);
   const [name] = expected;
   if (name === undefined || principal.skipConfirmation || isConfirmed(given, expected)) return;
   const because = given === undefined ? 'was not confirmed' : 'X-Confirm names something else';
   throw new AdminProblem(given === undefined ? 'confirmation_required' : 'confirmation_mismatch', {
-    detail: `${call.operation.key} cannot be undone, and ${because}; nothing was sent.`,
-    refused: name,
+    detail: `${target.operation.key} cannot be undone, and ${because}; nothing was sent.`,
+    remedyValue: name,
     members: { expected },
   });
 }
 
 /**
- * How a call goes on: it is `sent`, `waits` for approval, or is sent without the approval that it
- * needs (`break_glass`).
+ * Whether a call may be sent: it is `cleared`, it `needs_approval` first, or it may be sent without
+ * the approval that it needs (`break_glass`).
  */
-export type Approval = 'sent' | 'waits' | 'break_glass';
+export type Clearance = 'cleared' | 'needs_approval' | 'break_glass';
 
-/** Decides how a call goes on. Returns the problem of one that can neither be sent nor wait. */
-export function approvalOf(
+/**
+ * Decides whether a call may be sent. Returns the problem of one that can neither be sent nor wait.
+ */
+export function clearanceOf(
   { requiredFor }: { readonly requiredFor: readonly Risk[] },
-  { principal, breakGlass, plan, call }: Pick<AdminCall, 'principal' | 'breakGlass' | 'plan' | 'call'>,
-): Approval | AdminProblem {
-  if (plan?.isApproved || !risksOf(call).some((risk) => requiredFor.includes(risk))) return 'sent';
+  { principal, breakGlass, plan, target }: Pick<AdminCall, 'principal' | 'breakGlass' | 'plan' | 'target'>,
+): Clearance | AdminProblem {
+  if (plan?.isApproved || !risksOf(target).some((risk) => requiredFor.includes(risk))) return 'cleared';
   if (breakGlass && principal.breakGlass) return 'break_glass';
-  const { key, row } = call.operation;
+  const { key, row } = target.operation;
   if (breakGlass) {
     return new AdminProblem('break_glass_denied', {
       detail: `${key} needs approval, and the token of ${principal.name} has no break_glass; nothing was sent.`,
@@ -61,5 +63,5 @@ export function approvalOf(
   if (cannotWait !== undefined) {
     return new AdminProblem('cannot_wait', { detail: `${key} needs approval, and ${cannotWait}; nothing was sent.` });
   }
-  return 'waits';
+  return 'needs_approval';
 }

@@ -62,7 +62,7 @@ export async function discover(
     throw upstreamProblem(error, 'The appliance', 'none');
   });
   refuseResponse(status, 'The appliance');
-  // A page of a web server is not JSON: then the status alone is used.
+  // A page of a web server is not JSON: then only the status is used.
   const response = parseJson(text);
   const { params, description, message } = isRecord(response) ? response : {};
   // Early builds have the sentence in another member, and some answer with another status.

@@ -7,7 +7,7 @@ import { ApplianceError } from '../../appliance/errors.ts';
 import { createRouteMatcher } from '../../appliance/route.ts';
 import { parseJson } from '../../lib/check.ts';
 import { AuditLineSchema } from '../journal/record.ts';
-import { type approvalOf, confirmationOf, isConfirmed } from './approval.ts';
+import { type clearanceOf, confirmationOf, isConfirmed } from './approval.ts';
 import { discover, ParameterSchema, problemsOf } from './discovery.ts';
 import {
   type KnownReplies,
@@ -79,40 +79,40 @@ export type DryRun = Readonly<Static<typeof DryRunSchema>>;
 
 /** A permitted call in its slot. */
 export interface DryRunParts {
-  readonly asked: Pick<AdminCall, 'appliance' | 'call' | 'confirm' | 'force' | 'reason' | 'planning'> & {
+  readonly call: Pick<AdminCall, 'appliance' | 'target' | 'confirm' | 'force' | 'reason' | 'planReplies'> & {
     readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
     readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
   };
   readonly session: ApplianceSession;
   /** True if changes are frozen and the call is a change. */
   readonly frozen: boolean;
-  readonly approval: ReturnType<typeof approvalOf>;
+  readonly clearance: ReturnType<typeof clearanceOf>;
 }
 
 /**
  * Runs all checks of a call without sending it; sends only reads and the request for parameters.
  */
-export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
-  const { asked, session, approval } = planning;
-  const { call, body } = asked;
-  const { key, row, method } = call.operation;
-  const answers: KnownReplies = asked.planning ?? new Map();
-  const findings = await inspectCall(call, body?.fields ?? {}, session, answers);
-  const validation = await validate(planning);
-  const current = method === 'GET' ? null : await currentObject(planning, answers);
-  const expected = confirmationOf(call, asked.appliance);
+export async function dryRunCall(parts: DryRunParts): Promise<DryRun> {
+  const { call, session, clearance } = parts;
+  const { target, body } = call;
+  const { key, row, method } = target.operation;
+  const replies: KnownReplies = call.planReplies ?? new Map();
+  const findings = await inspectCall(target, body?.fields ?? {}, session, replies);
+  const validation = await validate(parts);
+  const current = method === 'GET' ? null : await currentObject(parts, replies);
+  const expected = confirmationOf(target, call.appliance);
   // The plan of a change names the object, and somebody looks at it.
-  const isGiven = asked.planning !== undefined || isConfirmed(asked.confirm, expected);
+  const isGiven = call.planReplies !== undefined || isConfirmed(call.confirm, expected);
   const confirmation = { required: expected.length > 0, expected, given: isGiven };
-  const because = refusals(planning, confirmation, findings);
-  const unlessRefused = approval === 'waits' ? 'wait for approval' : 'be sent';
+  const because = refusals(parts, confirmation, findings);
+  const unlessRefused = clearance === 'needs_approval' ? 'wait for approval' : 'be sent';
   return {
     dry_run: true,
     operation: key,
     risk: row.risk,
     request: {
       method,
-      url: session.urlOf(call.path),
+      url: session.urlOf(target.path),
       headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
       body: body ? body.masked : null,
     },
@@ -121,24 +121,24 @@ export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
     confirmation,
     validation,
     findings,
-    ...overriddenBy(findings, asked),
+    ...overriddenBy(findings, call),
     current,
   };
 }
 
-async function validate({ asked, session, frozen }: DryRunParts): Promise<Validation> {
-  const { call, body, planning } = asked;
-  const { row, method } = call.operation;
+async function validate({ call, session, frozen }: DryRunParts): Promise<Validation> {
+  const { target, body, planReplies } = call;
+  const { row, method } = target.operation;
   const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
   if (row.body === 'none') return unchecked('The operation takes no body.');
   if (row.body !== 'json') return unchecked('The appliance looks at a file when it has it, not before.');
-  if (planning) return unchecked('A plan does not show the parameters.');
+  if (planReplies) return unchecked('A plan does not show the parameters.');
   if (frozen)
     return unchecked(
       `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`,
     );
   try {
-    const { parameters } = await discover(session, call);
+    const { parameters } = await discover(session, target);
     const shown = { checked: true, problems: problemsOf(body?.fields ?? {}, parameters), parameters };
     return parameters.length > 0 ? shown : { ...shown, note: 'The appliance describes no parameters of this call.' };
   } catch (error) {
@@ -148,14 +148,14 @@ async function validate({ asked, session, frozen }: DryRunParts): Promise<Valida
 }
 
 function refusals(
-  { asked: { force, reason, principal }, frozen, approval }: DryRunParts,
+  { call: { force, reason, principal }, frozen, clearance }: DryRunParts,
   { required, expected, given }: DryRun['confirmation'],
   findings: readonly GuardFinding[],
 ): readonly string[] {
   const blocking = blockingOf(findings).map(({ message }) => message);
   const because: string[] = [];
   if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
-  if (approval instanceof AdminProblem) because.push(approval.message);
+  if (clearance instanceof AdminProblem) because.push(clearance.message);
   if (required && !given && !principal.skipConfirmation) because.push(`X-Confirm must be ${expected.join(' or ')}.`);
   if (!force && principal.guards === 'refuse') because.push(...blocking);
   if (force && blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
@@ -170,15 +170,15 @@ const maxObjectBytes = 262_144;
  * appliance does not answer. A plan shows what its guards have read.
  */
 async function currentObject(
-  { asked: { call, principal, planning }, session }: DryRunParts,
-  answers: KnownReplies,
+  { call: { target, principal, planReplies }, session }: DryRunParts,
+  replies: KnownReplies,
 ): Promise<CurrentObject | null> {
-  const wanted = readAbove(call.path, principal);
-  const found = wanted && !(await mayAct(session, wanted)) ? wanted : readAbove(call.path, principal, true);
+  const wanted = readAbove(target.path, principal);
+  const found = wanted && !(await mayAct(session, wanted)) ? wanted : readAbove(target.path, principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
-  if (isKnownSilent(session, params.farmname) || (await waitsForProxy(answers, params))) return null;
-  const known = await planning?.get(questionOf(operation, params))?.catch(() => undefined);
+  if (isKnownSilent(session, params.farmname) || (await waitsForProxy(replies, params))) return null;
+  const known = await planReplies?.get(questionOf(operation, params))?.catch(() => undefined);
   if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {
     const { status, headers, text } = await readResponse(session, { method: 'GET', path }, maxObjectBytes);
@@ -191,8 +191,8 @@ async function currentObject(
 }
 
 /** Returns true if the appliance waited in vain for the proxy of this farm: it would wait again. */
-async function waitsForProxy(answers: KnownReplies, { farmname }: Readonly<Record<string, string>>): Promise<boolean> {
-  const status = farmname && answers.get(questionOf('readFarmStatus', { farmname }));
+async function waitsForProxy(replies: KnownReplies, { farmname }: Readonly<Record<string, string>>): Promise<boolean> {
+  const status = farmname && replies.get(questionOf('readFarmStatus', { farmname }));
   const outcome = await Promise.resolve(status).catch((error: unknown) => error);
   return outcome instanceof ApplianceError && outcome.reason === 'timeout';
 }
@@ -205,7 +205,7 @@ async function mayAct({ read }: ApplianceSession, { operation, params }: NonNull
   return !summary || !isHarmless(summary, params.farmname ?? '');
 }
 
-function readAbove(path: string, principal: DryRunParts['asked']['principal'], isCautious = false) {
+function readAbove(path: string, principal: DryRunParts['call']['principal'], isCautious = false) {
   const rows = endpointRows
     .filter(([key, row]) => isState(key, row) && may(principal, key, row).allowed && !(isCautious && row.acts))
     .map(([key, { route }]) => ({ key, route }));

@@ -15,7 +15,7 @@ import {
 } from '../policy/problem.ts';
 import { type BodyMemory, minBytesPerSecond } from './body-memory.ts';
 import { responseInTime, bodyError, discard, discardLate, withEnd } from './session.ts';
-import type { Particulars } from './recorder.ts';
+import type { EventFields } from './recorder.ts';
 import { isChange } from '../policy/policy.ts';
 import type { AdminResponse, AdminCall } from './admin-call.ts';
 import type { QueueSlot } from './request-queue.ts';
@@ -23,7 +23,7 @@ import type { QueueSlot } from './request-queue.ts';
 export interface Forwarding {
   readonly appliance: { readonly name: string; readonly relay: Pick<Relay, 'send'> };
   /** Its signal aborts when the caller leaves; this ends only the transfer of the response. */
-  readonly asked: Pick<AdminCall, 'signal' | 'call' | 'body' | 'sent'> & {
+  readonly call: Pick<AdminCall, 'signal' | 'target' | 'body' | 'stage'> & {
     readonly principal: { readonly name: string };
   };
   /** Held until the exchange is over, even if the caller has left. */
@@ -36,7 +36,7 @@ export interface Forwarding {
   /** Called right before the call is sent, to check it again. Throws an {@link AdminProblem}. */
   readonly beforeSending: () => void;
   /** Called once, when the response has ended or failed; the caller's last byte waits for it. */
-  readonly onOver: (outcome: Particulars) => Promise<void>;
+  readonly onOver: (outcome: EventFields) => Promise<void>;
 }
 
 /** A caller may read nothing for this time, and must keep the minimum rate afterwards. */
@@ -47,9 +47,9 @@ const readerGraceMs = 20_000;
  * it was forwarded.
  */
 export async function forward(parts: Forwarding): Promise<AdminResponse> {
-  const { appliance, asked, slot, timeoutMs } = parts;
-  const { call, body } = asked;
-  const { operation, path } = call;
+  const { appliance, call, slot, timeoutMs } = parts;
+  const { target, body } = call;
+  const { operation, path } = target;
   const tooSlow = () =>
     new ApplianceError('timeout', { endpoint: path, message: 'the appliance took the file too slowly' });
   const upload = body && {
@@ -63,10 +63,10 @@ export async function forward(parts: Forwarding): Promise<AdminResponse> {
   const outcome = createOutcome(parts);
   slot.keepFor(outcome.reported);
   const effect = (): Effect => {
-    if (asked.sent !== 'sent') return 'unsent';
-    return isChange(call) ? 'perhaps' : 'none';
+    if (call.stage !== 'sent') return 'unsent';
+    return isChange(target) ? 'perhaps' : 'none';
   };
-  const given = withEnd(slot.signal, !isChange(call));
+  const given = withEnd(slot.signal, !isChange(target));
   const responded = appliance.relay.send({
     ...upload,
     method: operation.method,
@@ -76,7 +76,7 @@ export async function forward(parts: Forwarding): Promise<AdminResponse> {
       parts.beforeSending();
       // The caller got "no response": nothing may be sent after that.
       if (isLate) throw callerLeft();
-      asked.sent = 'sent';
+      call.stage = 'sent';
     },
   });
   const exchange = finish({ parts, answered: responded, outcome, content, effect });
@@ -95,7 +95,7 @@ export async function forward(parts: Forwarding): Promise<AdminResponse> {
     throw upstreamProblem(error, appliance.name, effect());
   }
   const response = await exchange;
-  if (response.body instanceof Readable) addAbortSignal(asked.signal, response.body);
+  if (response.body instanceof Readable) addAbortSignal(call.signal, response.body);
   return response;
 }
 
@@ -146,12 +146,12 @@ async function holdResponse(
   { status, headers }: RelayResponse,
   source: Readable,
 ): Promise<Readable> {
-  const { path } = parts.asked.call;
+  const { path } = parts.call.target;
   const cameTooSlowly = () =>
     new ApplianceError('timeout', { endpoint: path, message: 'the answer came too slowly', status });
   try {
     const body = await parts.memory.receive({
-      principal: parts.asked.principal.name,
+      principal: parts.call.principal.name,
       source,
       length: Number(headers['content-length'] ?? 0),
       signal: parts.slot.signal,
@@ -174,15 +174,15 @@ async function holdResponse(
 }
 
 /** Reports the outcome of a call, once. */
-function createOutcome({ asked, onOver }: Pick<Forwarding, 'asked' | 'onOver'>) {
+function createOutcome({ call, onOver }: Pick<Forwarding, 'call' | 'onOver'>) {
   const startedAt = steadyNow();
   const reported = Promise.withResolvers<void>();
   let reporting: Promise<void> | undefined;
 
-  async function reportOnce(outcome: Partial<Particulars>): Promise<void> {
+  async function reportOnce(outcome: Partial<EventFields>): Promise<void> {
     const durationMs = Math.round(steadyNow() - startedAt);
     try {
-      const sent = asked.sent === 'sent' ? asked.body?.sent() : undefined;
+      const sent = call.stage === 'sent' ? call.body?.sent() : undefined;
       await onOver({ event: 'outcome', duration_ms: durationMs, ...sent, ...outcome });
     } finally {
       reported.resolve();
@@ -191,11 +191,11 @@ function createOutcome({ asked, onOver }: Pick<Forwarding, 'asked' | 'onOver'>) 
 
   return {
     reported: reported.promise,
-    report: (outcome: Partial<Particulars>): Promise<void> => (reporting ??= reportOnce(outcome)),
+    report: (outcome: Partial<EventFields>): Promise<void> => (reporting ??= reportOnce(outcome)),
   };
 }
 
-function outcomeOf({ code, status }: AdminProblem, effect: Effect): Partial<Particulars> {
+function outcomeOf({ code, status }: AdminProblem, effect: Effect): Partial<EventFields> {
   return { code, status, ...(effect === 'perhaps' && !neverChanged(code) ? { uncertain: true as const } : {}) };
 }
 
@@ -213,11 +213,11 @@ function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
 /** Returns the problem for a response that cannot be forwarded to the caller. */
 function responseProblem(
   error: unknown,
-  { appliance, asked: { call }, slot }: Forwarding,
+  { appliance, call: { target }, slot }: Forwarding,
   answered: number,
 ): AdminProblem {
-  const effect = isChange(call) ? 'perhaps' : 'none';
-  const failure = bodyError(error, { path: call.path, signal: slot.signal }, answered);
+  const effect = isChange(target) ? 'perhaps' : 'none';
+  const failure = bodyError(error, { path: target.path, signal: slot.signal }, answered);
   const { code, headers, message, remedy } = upstreamProblem(failure, appliance.name, effect);
   return new AdminProblem(code, {
     detail: `${appliance.name} answered ${answered}, and the answer could not be passed on. ${message}`,

@@ -20,13 +20,13 @@ import {
 } from '../policy/guards/guard.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
 import type { OperationCall } from '../policy/operation.ts';
-import { authorise, changes, isChange, refusePlanner, risksOf } from '../policy/policy.ts';
+import { authorise, isChange, isChangeRisk, refusePlanner, risksOf } from '../policy/policy.ts';
 import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminResponse, AdminCall } from './admin-call.ts';
 import { actsNow, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
-import { type Approval, approvalOf, confirm } from './approval.ts';
+import { type Clearance, clearanceOf, refuseUnconfirmedCall } from './approval.ts';
 import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
@@ -35,7 +35,7 @@ import { withoutSecretFields } from '../../history/writes.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { type AdminAppliance, createSession, type ApplianceSession } from './session.ts';
 import type { RequestBody } from './request-body.ts';
-import type { Particulars, Recorder, Subject } from './recorder.ts';
+import type { EventFields, Recorder, Subject } from './recorder.ts';
 import type { QueuedWork, QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
 
 export interface GatewayParts {
@@ -43,7 +43,7 @@ export interface GatewayParts {
   readonly appliances: ReadonlyMap<string, AdminAppliance>;
   readonly principals: Pick<Principals, 'refuseUnlessInForce'>;
   readonly queue: Pick<RequestQueue, 'run'>;
-  readonly recorder: Pick<Recorder, 'record' | 'note' | 'holdsSecret'>;
+  readonly recorder: Pick<Recorder, 'recordOrRefuse' | 'recordBestEffort' | 'holdsSecret'>;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   /** The risks whose calls need a second person; a reload may change them. */
   readonly approvals: () => { readonly requiredFor: readonly Risk[] };
@@ -55,7 +55,7 @@ export interface GatewayParts {
    * Called right before a call leaves that may change something; the function that it returns is
    * called with what became of it.
    */
-  readonly onLeaving: (touch: GatewayCall, farm: string) => (text: string, status: number | undefined) => void;
+  readonly onLeaving: (call: GatewayCall, farm: string) => (text: string, status: number | undefined) => void;
   /** Called after each call that may have changed something, whatever its outcome. */
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
@@ -83,14 +83,14 @@ export class Gateway {
   readonly #parts: GatewayParts;
   /** How often a change began or ended, by appliance. */
   readonly #changeCounts = new Map<string, number>();
-  readonly #unanswered = new UnansweredReads((appliance) => this.changesOf(appliance));
+  readonly #unanswered = new UnansweredReads((appliance) => this.changeCountOf(appliance));
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
   }
 
   /** Returns a number that is another one after each change that was sent to the appliance. */
-  changesOf(appliance: string): number {
+  changeCountOf(appliance: string): number {
     return this.#changeCounts.get(appliance) ?? 0;
   }
 
@@ -114,13 +114,13 @@ export class Gateway {
    * Makes the checks that need no appliance, and decides whether the call needs approval. The
    * listener has authenticated its caller (admin/http/authenticate.ts).
    */
-  admit(asked: AdminCall): Approval {
-    const { call, principal } = asked;
-    this.#permit(asked);
-    if (isChange(call)) refusePlanner(principal);
-    refuseFrozen(this.#parts.freeze, call);
-    confirm(asked);
-    return this.#approvalOf(asked);
+  admit(call: AdminCall): Clearance {
+    const { target, principal } = call;
+    this.#permit(call);
+    if (isChange(target)) refusePlanner(principal);
+    refuseFrozen(this.#parts.freeze, target);
+    refuseUnconfirmedCall(call);
+    return this.#clearanceOf(call);
   }
 
   /**
@@ -129,27 +129,27 @@ export class Gateway {
    * slot, before its guards.
    */
   async send(
-    asked: AdminCall,
-    approval: Exclude<Approval, 'waits'>,
+    call: AdminCall,
+    clearance: Exclude<Clearance, 'needs_approval'>,
     onHeld?: () => Promise<void>,
   ): Promise<AdminResponse> {
-    const { body, principal } = asked;
-    const place = this.#placeOf(asked);
+    const { body, principal } = call;
+    const place = this.#placeOf(call);
     // Before the queue: a slow upload must not keep others from changing the appliance.
     await body?.receive(principal.name, place.signal);
     try {
-      return await this.#inQueue(asked, place, async (held) => {
-        await this.#markEffect(asked, held);
+      return await this.#inQueue(call, place, async (held) => {
+        await this.#markEffect(call, held);
         await onHeld?.();
         const overridden = {
-          ...(await this.#guard(asked, held)),
-          ...(approval === 'break_glass' ? { break_glass: true as const } : {}),
+          ...(await this.#guard(call, held)),
+          ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
         };
-        this.#recheck(asked, held);
-        await this.#recordIntent(asked, overridden);
-        if (isChange(asked.call)) this.#countChange(asked);
-        Object.assign(asked, { sent: 'recorded', overridden });
-        return await this.#forward(asked, held);
+        this.#recheck(call, held);
+        await this.#recordIntent(call, overridden);
+        if (isChange(call.target)) this.#countChange(call);
+        Object.assign(call, { stage: 'recorded', overridden });
+        return await this.#forward(call, held);
       });
     } finally {
       body?.release();
@@ -157,20 +157,20 @@ export class Gateway {
   }
 
   /** Makes a dry run: all steps but sending, with the refusals listed. */
-  async dryRun(asked: AdminCall): Promise<DryRun> {
+  async dryRun(call: AdminCall): Promise<DryRun> {
     const { recorder, freeze, approvals } = this.#parts;
-    this.#permit(asked);
-    const { risk } = asked.call.operation.row;
-    const place = { kind: 'read', signal: asked.signal, what: this.#workOf(asked, 'dry run') } as const;
-    return await this.#inQueue(asked, place, async ({ session }) => {
+    this.#permit(call);
+    const { risk } = call.target.operation.row;
+    const place = { kind: 'read', signal: call.signal, what: this.#workOf(call, 'dry run') } as const;
+    return await this.#inQueue(call, place, async ({ session }) => {
       // The dry run of a change asks the appliance for parameters with a method other than GET, so
       // it is audited first. One for a plan does not ask, and its change has records of its own.
-      if (risk !== 'read' && !asked.planning) await recorder.record(subjectOf(asked), { event: 'dry_run' });
+      if (risk !== 'read' && !call.planReplies) await recorder.recordOrRefuse(subjectOf(call), { event: 'dry_run' });
       return await dryRunCall({
-        asked,
+        call,
         session,
-        frozen: freeze.state !== undefined && changes(risk),
-        approval: approvalOf(approvals(), asked),
+        frozen: freeze.state !== undefined && isChangeRisk(risk),
+        clearance: clearanceOf(approvals(), call),
       });
     });
   }
@@ -180,49 +180,52 @@ export class Gateway {
    * PUT: the caller must be allowed the operation, the audit records it first, and a freeze refuses
    * it.
    */
-  async parametersOf(call: OperationCall, caller: QueuedCaller & Pick<Subject, 'id' | 'token' | 'address' | 'reason'>) {
+  async parametersOf(
+    target: OperationCall,
+    caller: QueuedCaller & Pick<Subject, 'id' | 'token' | 'address' | 'reason'>,
+  ) {
     const { freeze, recorder } = this.#parts;
     const { signal } = caller;
-    const { key, row, method } = call.operation;
-    authorise(caller.principal, call);
-    refuseFrozen(freeze, call);
+    const { key, row, method } = target.operation;
+    authorise(caller.principal, target);
+    refuseFrozen(freeze, target);
     const what = { noun: 'question for parameters', object: `of ${key}` };
     return await this.#inQueue(caller, { kind: 'read', signal, what }, async ({ session }) => {
-      refuseFrozen(freeze, call);
-      await recorder.record({ ...caller, operation: key, method, path: call.path }, { event: 'discovery' });
-      return { operation: key, route: row.route, ...(await discover(session, call)) };
+      refuseFrozen(freeze, target);
+      await recorder.recordOrRefuse({ ...caller, operation: key, method, path: target.path }, { event: 'discovery' });
+      return { operation: key, route: row.route, ...(await discover(session, target)) };
     });
   }
 
   /** Makes the first checks, which a dry run has as well. */
-  #permit(asked: AdminCall): void {
-    this.applianceFor(asked);
-    authorise(asked.principal, asked.call);
+  #permit(call: AdminCall): void {
+    this.applianceFor(call);
+    authorise(call.principal, call.target);
   }
 
-  #approvalOf(asked: AdminCall): Approval {
-    const approval = approvalOf(this.#parts.approvals(), asked);
-    if (approval instanceof AdminProblem) throw approval;
-    return approval;
+  #clearanceOf(call: AdminCall): Clearance {
+    const clearance = clearanceOf(this.#parts.approvals(), call);
+    if (clearance instanceof AdminProblem) throw clearance;
+    return clearance;
   }
 
   /** Returns the place of a call in the queue, and the signal that ends it before it is sent. */
-  #placeOf(asked: AdminCall): QueuePlace {
-    const { call, body, signal, principal } = asked;
-    if (!isChange(call)) return { kind: 'read', signal, what: this.#workOf(asked, 'read') };
+  #placeOf(call: AdminCall): QueuePlace {
+    const { target, body, signal, principal } = call;
+    if (!isChange(target)) return { kind: 'read', signal, what: this.#workOf(call, 'read') };
     // An admin may have to stop a farm in an emergency: that passes waiting changes.
-    const isStop = call.operation.key === 'actOnFarm' && body?.fields.action === 'stop';
+    const isStop = target.operation.key === 'actOnFarm' && body?.fields.action === 'stop';
     return {
       kind: 'change',
-      what: this.#workOf(asked, 'change'),
+      what: this.#workOf(call, 'change'),
       signal: AbortSignal.any([signal, this.#parts.freeze.signal]),
       urgent: isStop && principal.role === 'admin',
     };
   }
 
-  #workOf({ token, call, body }: AdminCall, noun: string): QueuedWork {
-    const farm = this.#parts.recorder.holdsSecret(call.params, token) ? undefined : farmOf(call, body);
-    return { noun, object: farm === undefined ? `(${call.operation.key})` : `of farm ${oneLine(farm, 100)}` };
+  #workOf({ token, target, body }: AdminCall, noun: string): QueuedWork {
+    const farm = this.#parts.recorder.holdsSecret(target.params, token) ? undefined : farmOf(target, body);
+    return { noun, object: farm === undefined ? `(${target.operation.key})` : `of farm ${oneLine(farm, 100)}` };
   }
 
   /** Runs the work in a slot of the queue, if the caller and the appliance are still there then. */
@@ -246,22 +249,22 @@ export class Gateway {
    * Looks whether the farm of a read that acts on L4 farms is one, right before it is sent: then
    * the caller needs the right of its effect.
    */
-  async #markEffect(asked: AdminCall, { session, appliance }: HeldSlot): Promise<void> {
-    if (!(await actsNow(asked.call, session, appliance.name))) return;
-    const { principal } = asked;
-    asked.call = { ...asked.call, acts: true };
-    authorise(principal, asked.call);
+  async #markEffect(call: AdminCall, { session, appliance }: HeldSlot): Promise<void> {
+    if (!(await actsNow(call.target, session, appliance.name))) return;
+    const { principal } = call;
+    call.target = { ...call.target, acts: true };
+    authorise(principal, call.target);
     refusePlanner(principal);
-    refuseFrozen(this.#parts.freeze, asked.call);
-    this.#approvalOf(asked);
-    this.#unanswered.refuse(asked);
+    refuseFrozen(this.#parts.freeze, call.target);
+    this.#clearanceOf(call);
+    this.#unanswered.refuse(call);
   }
 
-  async #guard(asked: AdminCall, { session }: HeldSlot): Promise<Overridden> {
-    const { call, body, plan } = asked;
-    const findings = await inspectCall(call, body?.fields ?? {}, session, this.#recentAnswers(asked));
+  async #guard(call: AdminCall, { session }: HeldSlot): Promise<Overridden> {
+    const { target, body, plan } = call;
+    const findings = await inspectCall(target, body?.fields ?? {}, session, this.#recentReplies(call));
     const isSeen = blockingOf(findings).every(({ guard: name }) => plan?.guards.has(name) ?? true);
-    const overridden = isSeen ? overriddenBy(findings, asked) : {};
+    const overridden = isSeen ? overriddenBy(findings, call) : {};
     refuseFindings(findings, overridden);
     return overridden;
   }
@@ -270,17 +273,17 @@ export class Gateway {
    * Returns the replies that the plan of a change was just made from; undefined if a change was
    * sent to the appliance since, or if this one had to wait.
    */
-  #recentAnswers({ appliance, plan }: AdminCall): KnownReplies | undefined {
+  #recentReplies({ appliance, plan }: AdminCall): KnownReplies | undefined {
     const recent = plan?.recent;
-    if (!recent || recent.changes !== this.changesOf(appliance)) return undefined;
-    return steadyNow() - recent.atMs < maxReadAgeMs ? recent.answers : undefined;
+    if (!recent || recent.changeCount !== this.changeCountOf(appliance)) return undefined;
+    return steadyNow() - recent.atMs < maxReadAgeMs ? recent.replies : undefined;
   }
 
   /** Checks again what may have changed during a wait. */
-  #recheck(asked: AdminCall, held: HeldSlot): void {
-    refuseFrozen(this.#parts.freeze, asked.call);
-    this.#recheckCaller(asked, held);
-    refuseUnplanned(asked, held);
+  #recheck(call: AdminCall, held: HeldSlot): void {
+    refuseFrozen(this.#parts.freeze, call.target);
+    this.#recheckCaller(call, held);
+    refuseUnplanned(call, held);
   }
 
   #recheckCaller({ principal }: QueuedCaller, { session }: HeldSlot): void {
@@ -288,10 +291,10 @@ export class Gateway {
     session.refuseGone();
   }
 
-  async #recordIntent(asked: AdminCall, overridden: Overridden): Promise<void> {
-    const { body, plan } = asked;
-    if (!isAudited(asked)) return;
-    await this.#parts.recorder.record(subjectOf(asked), {
+  async #recordIntent(call: AdminCall, overridden: Overridden): Promise<void> {
+    const { body, plan } = call;
+    if (!isAudited(call)) return;
+    await this.#parts.recorder.recordOrRefuse(subjectOf(call), {
       event: 'intent',
       ...(body ? { body: body.masked } : {}),
       ...(body?.sha256 === undefined ? {} : { body_sha256: body.sha256 }),
@@ -300,68 +303,71 @@ export class Gateway {
     });
   }
 
-  async #forward(asked: AdminCall, held: HeldSlot): Promise<AdminResponse> {
+  async #forward(call: AdminCall, held: HeldSlot): Promise<AdminResponse> {
     const { bodyLimits, freeze, timeoutMs, onLeaving } = this.#parts;
-    let over: ReturnType<GatewayParts['onLeaving']> | undefined;
+    let reportOutcome: ReturnType<GatewayParts['onLeaving']> | undefined;
     return await forward({
-      asked,
+      call,
       ...held,
       memory: bodyLimits.memory,
       freeze,
-      timeoutMs: Math.min(asked.limitMs ?? timeoutMs, timeoutMs),
+      timeoutMs: Math.min(call.limitMs ?? timeoutMs, timeoutMs),
       beforeSending: () => {
-        this.#recheck(asked, held);
-        if (isChange(asked.call)) over = onLeaving(...this.#touchOf(asked));
+        this.#recheck(call, held);
+        if (isChange(call.target)) reportOutcome = onLeaving(...this.#historyCallOf(call));
       },
       onOver: async (outcome) => {
         const { status } = outcome;
-        over?.(`${whatWasDone(asked)}: ${status ? `HTTP ${status}` : 'no answer'}`, status ?? undefined);
-        await this.#recordOutcome(asked, outcome);
+        reportOutcome?.(`${whatWasDone(call)}: ${status ? `HTTP ${status}` : 'no answer'}`, status ?? undefined);
+        await this.#recordOutcome(call, outcome);
       },
     });
   }
 
-  async #recordOutcome(asked: AdminCall, outcome: Particulars): Promise<void> {
+  async #recordOutcome(call: AdminCall, outcome: EventFields): Promise<void> {
     const { recorder, metrics, onChanged } = this.#parts;
-    const { appliance, call, body } = asked;
-    const { row, method, template: endpoint } = call.operation;
-    if (isChange(call)) {
-      this.#countChange(asked);
-      this.#unanswered.note(asked, outcome);
+    const { appliance, target, body } = call;
+    const { row, method, template: endpoint } = target.operation;
+    if (isChange(target)) {
+      this.#countChange(call);
+      this.#unanswered.note(call, outcome);
       metrics.sent({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
-      onChanged(appliance, row.area, farmOf(call, body));
+      onChanged(appliance, row.area, farmOf(target, body));
     }
-    if (isAudited(asked)) await recorder.note(subjectOf(asked), outcome);
+    if (isAudited(call)) await recorder.recordBestEffort(subjectOf(call), outcome);
   }
 
   /**
    * Describes what a call may change; of its body, the names of fields, and the texts of settings
    * without secrets. A call that names a secret is not an author of anything.
    */
-  #touchOf({
+  #historyCallOf({
     id,
     appliance,
     principal,
     plan,
     token,
-    call,
+    target,
     body,
-  }: AdminCall): readonly [touch: GatewayCall, farm: string] {
+  }: AdminCall): readonly [call: GatewayCall, farm: string] {
     const fields = withoutSecretFields(body?.fields ?? {});
     const approved = plan?.approvedBy === undefined ? '' : `, approved by ${plan.approvedBy}`;
     const by = plan ? `change ${id} by ${plan.requestedBy}${approved}` : `call ${id} by ${principal.name}`;
-    if (this.#parts.recorder.holdsSecret([call.params, fields], token))
+    if (this.#parts.recorder.holdsSecret([target.params, fields], token))
       return [{ appliance, route: '', params: {}, fields: {}, by }, ''];
-    return [{ appliance, route: call.operation.row.route, params: call.params, fields, by }, farmOf(call, body) ?? ''];
+    return [
+      { appliance, route: target.operation.row.route, params: target.params, fields, by },
+      farmOf(target, body) ?? '',
+    ];
   }
 
   #countChange({ appliance }: Pick<AdminCall, 'appliance'>): void {
-    this.#changeCounts.set(appliance, this.changesOf(appliance) + 1);
+    this.#changeCounts.set(appliance, this.changeCountOf(appliance) + 1);
   }
 }
 
-function refuseUnplanned({ plan, call: { operation, path } }: AdminCall, held: HeldSlot): void {
-  if (!plan || !changes(operation.row.risk) || plan.urls.has(held.session.urlOf(path))) return;
+function refuseUnplanned({ plan, target: { operation, path } }: AdminCall, held: HeldSlot): void {
+  if (!plan || !isChangeRisk(operation.row.risk) || plan.urls.has(held.session.urlOf(path))) return;
   throw new AdminProblem('plan_changed', {
     detail: `${held.appliance.name} is not the machine that the plan names; nothing was sent.`,
     remedy: 'Ask again: a reload has changed the url of the appliance.',
@@ -369,20 +375,20 @@ function refuseUnplanned({ plan, call: { operation, path } }: AdminCall, held: H
 }
 
 /** Returns false for plain reads, of which the audit has nothing. */
-function isAudited({ call }: AdminCall): boolean {
-  return risksOf(call).some((risk) => risk !== 'read');
+function isAudited({ target }: AdminCall): boolean {
+  return risksOf(target).some((risk) => risk !== 'read');
 }
 
-function subjectOf(asked: AdminCall): Subject {
-  const { operation, path } = asked.call;
-  return { ...asked, operation: operation.key, method: operation.method, path };
+function subjectOf(call: AdminCall): Subject {
+  const { operation, path } = call.target;
+  return { ...call, operation: operation.key, method: operation.method, path };
 }
 
 /** Says what a call does. Its body may have a secret, so only known actions are named. */
-function whatWasDone({ call, body }: AdminCall): string {
+function whatWasDone({ target, body }: AdminCall): string {
   const action = body?.fields.action;
   const isKnown = typeof action === 'string' && /^(?:start|stop|restart|up|down|maintenance|apply)$/.test(action);
-  return `${call.operation.row.summary}${isKnown ? ` (${action})` : ''}`;
+  return `${target.operation.row.summary}${isKnown ? ` (${action})` : ''}`;
 }
 
 /** Returns the farm of a call, also of one that creates it. */

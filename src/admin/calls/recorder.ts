@@ -2,8 +2,8 @@ import { isRecord } from '../../lib/check.ts';
 import { Allowance } from '../../lib/allowance.ts';
 import { minFindableLength, redacted, redactedCharacters, type Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { Alongside, Journal } from '../journal/journal.ts';
-import { AuditError } from '../journal/failures.ts';
+import type { StateUpdate, Journal } from '../journal/journal.ts';
+import { JournalError } from '../journal/failures.ts';
 import { type AuditPosition, type AuditRecord, noRequest } from '../journal/record.ts';
 import type { Caller, Principal, Role } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
@@ -19,7 +19,7 @@ export interface Subject extends Omit<Caller, 'signal'> {
   readonly reason?: string | undefined;
 }
 
-export type Particulars = Omit<
+export type EventFields = Omit<
   AuditRecord,
   'request' | 'principal' | 'role' | 'address' | 'appliance' | 'operation' | 'method' | 'path' | 'reason'
 >;
@@ -55,17 +55,17 @@ export function createRecorder(parts: RecorderParts) {
   const { journal, onLost, steadyNow, maxDenialsPerMinute } = parts;
   // A client without permissions could fill the disk with refusals.
   const denials = new Allowance(maxDenialsPerMinute, steadyNow);
-  /** The refusals that are counted alone, by principal, so that the configuration bounds them. */
+  /** The refusals that are only counted, by principal, so that the configuration bounds them. */
   const suppressed = new Map<string, Suppressed>();
 
-  function recordOf(subject: Subject, particulars: Particulars): AuditRecord {
+  function recordOf(subject: Subject, fields: EventFields): AuditRecord {
     const { id, principal, token, address, appliance, operation, method, path, reason } = subject;
     const withoutSecrets = secretRemover(parts, [token]);
-    const longest = particulars.event === 'denied' ? maxDeniedLength : maxTextLength;
+    const longest = fields.event === 'denied' ? maxDeniedLength : maxTextLength;
     // Cut after scrubbing: half a secret would not be found.
     const shown = (text: string): string => scrubText(text, withoutSecrets).slice(0, longest);
     return {
-      ...(scrubValue(particulars, withoutSecrets) as Particulars),
+      ...(scrubValue(fields, withoutSecrets) as EventFields),
       request: id,
       principal: principal.name,
       role: principal.role,
@@ -79,7 +79,7 @@ export function createRecorder(parts: RecorderParts) {
   }
 
   /** Returns true if another refusal of a principal is recorded; otherwise counts it. */
-  function admit({ name: principal, role }: Principal): boolean {
+  function takeDenial({ name: principal, role }: Principal): boolean {
     if (denials.secondsUntil(principal, 1) === 0) {
       denials.take(principal, 1);
       return true;
@@ -104,19 +104,19 @@ export function createRecorder(parts: RecorderParts) {
      * Writes a record, and what goes with it. Rejects with `audit_unavailable` if it is not on
      * disk.
      */
-    async record(subject: Subject, particulars: Particulars, alongside?: Alongside): Promise<AuditPosition> {
+    async recordOrRefuse(subject: Subject, fields: EventFields, alongside?: StateUpdate): Promise<AuditPosition> {
       await recordSuppressed();
-      return await journal.append(recordOf(subject, particulars), alongside).catch(unavailable);
+      return await journal.append(recordOf(subject, fields), alongside).catch(unavailable);
     },
     /**
      * Writes a record of something that has happened. Does not reject: the journal logs and counts
      * a failure.
      */
-    async note(subject: Subject, particulars: Particulars): Promise<void> {
+    async recordBestEffort(subject: Subject, fields: EventFields): Promise<void> {
       await recordSuppressed();
-      if (particulars.event === 'denied' && !admit(subject.principal)) return;
+      if (fields.event === 'denied' && !takeDenial(subject.principal)) return;
       try {
-        await journal.append(recordOf(subject, particulars));
+        await journal.append(recordOf(subject, fields));
       } catch (error) {
         onLost(error, subject);
       }
@@ -142,7 +142,7 @@ export function createRecorder(parts: RecorderParts) {
 
 /** Throws the refusal of what the journal cannot keep; for `catch`. */
 export function unavailable(cause: unknown): never {
-  const why = cause instanceof AuditError && cause.reason === 'locked' ? lockedText : unwritableText;
+  const why = cause instanceof JournalError && cause.reason === 'locked' ? lockedText : unwritableText;
   throw new AdminProblem('audit_unavailable', { ...why, headers: { 'retry-after': '30' }, cause });
 }
 

@@ -139,7 +139,7 @@ function checkType(accepted: readonly string[], given: string | undefined): stri
   if (type !== undefined && accepted.includes(type)) return type;
   throw new AdminProblem('wrong_content_type', {
     detail: `The operation takes ${accepted.join(' or ')}${given === undefined ? ', and the request names no type' : ''}; nothing was sent.`,
-    refused: accepted[0],
+    remedyValue: accepted[0],
   });
 }
 

@@ -12,7 +12,7 @@ import {
   type Change,
   type ChangePlan,
   isOver,
-  type PlanOfChange,
+  type ChangeDryRun,
   type StepEvent,
   transition,
   planLines,
@@ -21,22 +21,22 @@ import { planChange, type PlannedChange, titleOf } from './plan.ts';
 import type { ChangesContext } from './context.ts';
 import { refusePlan } from './decide.ts';
 import { launch, type StartedChange } from './run.ts';
-import { type IdentifiedChange, malformed, type NewChange, type Task } from './task.ts';
+import { type IdentifiedChange, malformedBody, type NewChange, type Task } from './task.ts';
 
 export const maxOpenPerPrincipal = 20;
 
 /** Plans a change and stores it, to wait for approval. */
-export async function ask(context: ChangesContext, asked: NewChange, caller: Caller): Promise<Change> {
-  refuseUnasked(context, asked, caller);
-  refuseWaiting(context, asked.task, caller);
+export async function ask(context: ChangesContext, wanted: NewChange, caller: Caller): Promise<Change> {
+  refuseBeforePlanning(context, wanted, caller);
+  refuseHiddenContent(context, wanted.task, caller);
   return await whileOpen(context, caller, async () =>
-    addWaiting(context, await planned(context, asked, caller), caller),
+    addWaiting(context, await planned(context, wanted, caller), caller),
   );
 }
 
 /** Plans a change, and shows the plan; nothing is stored. */
-export async function showPlan(context: ChangesContext, asked: NewChange, caller: Caller): Promise<PlanOfChange> {
-  const { appliance, task, askedAtMs, plan, digest } = await planChange(context, identified(context, asked), caller);
+export async function showPlan(context: ChangesContext, wanted: NewChange, caller: Caller): Promise<ChangeDryRun> {
+  const { appliance, task, askedAtMs, plan, digest } = await planChange(context, identified(context, wanted), caller);
   return {
     dry_run: true,
     appliance,
@@ -55,11 +55,11 @@ export async function showPlan(context: ChangesContext, asked: NewChange, caller
  */
 export async function runNow(
   context: ChangesContext,
-  asked: NewChange,
+  wanted: NewChange,
   caller: Caller,
   onEvent: (event: StepEvent) => void,
 ): Promise<StartedChange> {
-  refuseUnasked(context, asked, caller);
+  refuseBeforePlanning(context, wanted, caller);
   return await whileOpen(context, caller, async () => {
     let step = 0;
     const onStepEvent = (event: StepEvent): void => {
@@ -69,14 +69,14 @@ export async function runNow(
     const onWait = (line: string): void => onStepEvent({ event: 'wait', step, line });
     // A stop of the exporter ends it, as its caller does by leaving.
     const runner = { ...caller, signal: AbortSignal.any([caller.signal, context.stopping.signal]) };
-    const change = await planned(context, { ...asked, onWait }, runner);
-    refuseOtherPlan(change);
+    const change = await planned(context, { ...wanted, onWait }, runner);
+    refuseUnseenPlan(change);
     if (wouldOf(change.plan) === 'wait for approval') {
-      refuseWaiting(context, asked.task, caller);
+      refuseHiddenContent(context, wanted.task, caller);
       return { change: await addWaiting(context, change, caller), over: undefined };
     }
-    refuseUnconfirmed(context, asked);
-    refuseNothing(change.plan);
+    refuseUnconfirmed(context, wanted);
+    refuseEmptyPlan(change.plan);
     // Without its body, which may have a password and is not planned again.
     const asks = { change: recordOf(context, change, caller), sealed: sealedOf(change, caller) };
     const decision = { by: caller.principal.name, what: 'started', reason: asks.change.reason } as const;
@@ -89,15 +89,15 @@ export async function runNow(
 
 /** Asks for a call that needs approval, in the place of sending it. */
 export async function askInstead(context: ChangesContext, waiting: AdminCall): Promise<Change> {
-  const { principal, token, signal, address, appliance, reason, force, call, body } = waiting;
+  const { principal, token, signal, address, appliance, reason, force, target, body } = waiting;
   const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
-  const task = { operation: call.operation.key, parameters: call.params, ...content };
+  const task = { operation: target.operation.key, parameters: target.params, ...content };
   return await ask(context, { appliance, task, reason, force }, { principal, token, signal, address });
 }
 
 /** Plans, and refuses what the gateway would refuse. */
-async function planned(context: ChangesContext, asked: NewChange, caller: Caller): Promise<PlannedChange> {
-  const change = await planChange(context, identified(context, asked), caller);
+async function planned(context: ChangesContext, wanted: NewChange, caller: Caller): Promise<PlannedChange> {
+  const change = await planChange(context, identified(context, wanted), caller);
   refusePlan(context, change, [caller.principal]);
   return change;
 }
@@ -113,8 +113,8 @@ async function addWaiting(context: ChangesContext, change: PlannedChange, caller
   return (await context.store.add({ change: recordOf(context, change, caller), sealed }, caller)).change;
 }
 
-function sealedOf({ salt }: PlannedChange, { principal }: Caller) {
-  return { person: principal.person, salt };
+function sealedOf({ digestKey }: PlannedChange, { principal }: Caller) {
+  return { person: principal.person, salt: digestKey };
 }
 
 function recordOf(context: ChangesContext, change: PlannedChange, { principal, token }: Caller): Change {
@@ -144,17 +144,17 @@ function recordOf(context: ChangesContext, change: PlannedChange, { principal, t
   };
 }
 
-function identified(context: ChangesContext, asked: NewChange): IdentifiedChange {
-  return { ...asked, id: newId(), salt: context.key, askedAtMs: asked.askedAtMs ?? context.now() };
+function identified(context: ChangesContext, wanted: NewChange): IdentifiedChange {
+  return { ...wanted, id: newId(), digestKey: context.key, askedAtMs: wanted.askedAtMs ?? context.now() };
 }
 
 /** Returns what would become of a change with this plan. */
-function wouldOf({ steps }: ChangePlan): PlanOfChange['would'] {
+function wouldOf({ steps }: ChangePlan): ChangeDryRun['would'] {
   const all = steps.map(({ would }) => would);
   return (['be refused', 'wait for approval'] as const).find((each) => all.includes(each)) ?? 'be sent';
 }
 
-function refuseUnasked(
+function refuseBeforePlanning(
   context: ChangesContext,
   { appliance, task, alerts }: NewChange,
   { principal, token }: Caller,
@@ -162,7 +162,8 @@ function refuseUnasked(
   context.gateway.applianceFor({ principal, appliance });
   if (context.freeze.state) throw frozenProblem(context.freeze.state);
   // They are kept and shown, also those of a change that runs at once.
-  if (context.recorder.holdsSecret(task.parameters, token)) throw malformed('A parameter contains a token or a key');
+  if (context.recorder.holdsSecret(task.parameters, token))
+    throw malformedBody('A parameter contains a token or a key');
   // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
   if (!alerts) refuseTooMany(context, principal);
 }
@@ -182,7 +183,7 @@ async function whileOpen<Result>(
 }
 
 /** Refuses to let secrets wait, and what looks like one: an approver would not see it. */
-function refuseWaiting({ recorder }: ChangesContext, task: Task, { token }: Caller): void {
+function refuseHiddenContent({ recorder }: ChangesContext, task: Task, { token }: Caller): void {
   if ('recipe' in task) {
     if (task.files && Object.keys(task.files).length > 0) throw cannotWait('It has a file, which may hold a key');
     return;
@@ -222,7 +223,7 @@ function refuseTooMany({ store, asking }: ChangesContext, { name }: Principal): 
   throw new AdminProblem('too_many_changes', { detail: `${name} has ${open} changes open; nothing was sent.` });
 }
 
-function refuseOtherPlan({ digest, seenDigest = digest }: PlannedChange): void {
+function refuseUnseenPlan({ digest, seenDigest = digest }: PlannedChange): void {
   if (seenDigest === digest) return;
   throw new AdminProblem('plan_changed', {
     detail: 'The object or the findings are not what they were; nothing was sent.',
@@ -243,7 +244,7 @@ function refuseUnconfirmed({ operations }: ChangesContext, { appliance, task, se
   });
 }
 
-function refuseNothing({ steps, targets = [], facts }: ChangePlan): void {
+function refuseEmptyPlan({ steps, targets = [], facts }: ChangePlan): void {
   if (steps.length > 0 || targets.some(({ result }) => result === 'has it already')) return;
   throw new AdminProblem('recipe_refused', {
     detail: `${facts.join(' ')} Nothing was sent.`,

@@ -9,7 +9,7 @@ import { bodyOf } from '../calls/request-body.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { type KnownReplies, questionOf } from '../policy/guards/guard.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
-import { changes } from '../policy/policy.ts';
+import { isChangeRisk } from '../policy/policy.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import { applianceError, type CallResponse, type RecipeCalls, LateError, type Write } from '../recipes/calls.ts';
@@ -20,12 +20,12 @@ import type { IdentifiedChange } from './task.ts';
 /** A change, in whose name its calls are made, and for what. */
 export interface ChangeCallsParts {
   /** All records of the calls have its id. */
-  readonly asked: IdentifiedChange;
+  readonly wanted: IdentifiedChange;
   readonly caller: Caller;
   /** Set once it may change something. */
   readonly plan?: PinnedPlan;
   /** The replies so far: guards of dry runs need not read them again. */
-  readonly answers?: KnownReplies;
+  readonly replies?: KnownReplies;
 }
 
 /** The calls of a change; the steps that run see how far each has come. */
@@ -44,8 +44,8 @@ export function recipeContextFor(
   context: ChangesContext,
   parts: ChangeCallsParts,
 ): RecipeContext & { readonly calls: ChangeCalls } {
-  const { asked, caller } = parts;
-  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = asked;
+  const { wanted, caller } = parts;
+  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = wanted;
   return {
     calls: createCalls(context, parts),
     values: task.parameters,
@@ -68,16 +68,16 @@ function createCalls(
   { gateway, operations }: Pick<ChangesContext, 'gateway' | 'operations'>,
   parts: ChangeCallsParts,
 ): ChangeCalls {
-  const { asked, caller, answers = new Map() } = parts;
-  const { id, appliance } = asked;
+  const { wanted, caller, replies = new Map() } = parts;
+  const { id, appliance } = wanted;
   const callFor = (write: Write): AdminCall => adminCall(callOf(operations, write), write, parts);
 
   async function send(call: AdminCall): Promise<CallResponse> {
-    const { path } = call.call;
+    const { path } = call.target;
     try {
-      const approval = gateway.admit(call);
-      if (approval === 'waits') throw needsApproval(call);
-      const response = await gateway.send(call, approval);
+      const clearance = gateway.admit(call);
+      if (clearance === 'needs_approval') throw needsApproval(call);
+      const response = await gateway.send(call, clearance);
       const body = await wholeBody(response, path, maxAnswerBytes);
       const mediaType = mediaTypeOf(response.headers['content-type'] ?? '');
       const whole = { status: response.status, mediaType, requestId: id, body };
@@ -100,7 +100,7 @@ function createCalls(
       const checked = checkResponse({ ...response, text: response.body.toString() }, expected);
       if (!('value' in checked)) throw unusable(appliance, row.route, checked.because);
       // Read with the rights of the caller.
-      answers.set(questionOf(key, params), Promise.resolve(checked.value));
+      replies.set(questionOf(key, params), Promise.resolve(checked.value));
       return checked.value as never;
     },
     readText: async (key, params) => (await send(callFor({ key, params }))).body.toString(),
@@ -109,27 +109,27 @@ function createCalls(
     },
     callFor,
     send,
-    dryRun: async (write) => await gateway.dryRun({ ...callFor(write), planning: answers }),
+    dryRun: async (write) => await gateway.dryRun({ ...callFor(write), planReplies: replies }),
     parametersOf: (write) => gateway.parametersOf(callOf(operations, write), { ...caller, id, appliance }),
     urlOf: (write) =>
       gateway.applianceFor({ principal: caller.principal, appliance }).relay.urlOf(callOf(operations, write).path),
   };
 }
 
-function adminCall(call: OperationCall, { content }: Write, { asked, caller, plan }: ChangeCallsParts): AdminCall {
-  const { id, appliance, reason, force, breakGlass = false } = asked;
-  const { row } = call.operation;
+function adminCall(target: OperationCall, { content }: Write, { wanted, caller, plan }: ChangeCallsParts): AdminCall {
+  const { id, appliance, reason, force, breakGlass = false } = wanted;
+  const { row } = target.operation;
   return {
     ...caller,
     id,
     appliance,
-    call,
+    target,
     body: bodyOf(row.body, content),
     reason,
-    force: force && changes(row.risk),
+    force: force && isChangeRisk(row.risk),
     breakGlass,
     plan,
-    sent: 'not_sent',
+    stage: 'new',
     overridden: {},
   };
 }
@@ -152,9 +152,9 @@ function unusable(appliance: string, route: string, because: string): AdminError
   });
 }
 
-function needsApproval({ call }: AdminCall): AdminProblem {
+function needsApproval({ target }: AdminCall): AdminProblem {
   return new AdminProblem('cannot_wait', {
-    detail: `${call.operation.key} needs approval now; nothing was sent.`,
+    detail: `${target.operation.key} needs approval now; nothing was sent.`,
     remedy: 'Ask for the change again: a reload has changed admin.approvals.',
   });
 }

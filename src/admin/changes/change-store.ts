@@ -5,7 +5,7 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { decode } from '../../appliance/decode.ts';
 import { withinShares } from '../../lib/within-shares.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { Alongside, Journal, Opened } from '../journal/journal.ts';
+import type { StateUpdate, Journal, Opened } from '../journal/journal.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import { type Recorder, unavailable } from '../calls/recorder.ts';
 import {
@@ -38,7 +38,7 @@ export interface HeldChange extends StoredChange {
 
 export interface ChangeStoreParts {
   readonly principals: Pick<Principals, 'inForce' | 'refuseUnlessInForce'>;
-  readonly recorder: Pick<Recorder, 'record'>;
+  readonly recorder: Pick<Recorder, 'recordOrRefuse'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened'>;
   readonly metrics: Pick<AdminMetrics, 'changes' | 'changeEnded'>;
   readonly now: () => number;
@@ -201,21 +201,21 @@ export class ChangeStore {
     metrics.changes(new Map(counts), late.length);
   }
 
-  async #record(change: Change, caller: Caller | undefined, alongside: Alongside): Promise<void> {
+  async #record(change: Change, caller: Caller | undefined, alongside: StateUpdate): Promise<void> {
     const { recorder, journal, log } = this.#parts;
     const { id, state, appliance, operation, recipe, decision, digest, requested_by } = change;
     const what = { appliance, operation: operation ?? recipe ?? '', method: '-', path: `/changes/${id}` };
-    const particulars = { event: 'change', state, plan_sha256: digest, requested_by } as const;
+    const fields = { event: 'change', state, plan_sha256: digest, requested_by } as const;
     const reason = (decision ?? change).reason ?? undefined;
-    if (caller) await recorder.record({ ...caller, id, ...what, reason }, particulars, alongside);
-    else await journal.append({ ...particulars, ...what, request: id, principal: '-', role: '-' }, alongside);
+    if (caller) await recorder.recordOrRefuse({ ...caller, id, ...what, reason }, fields, alongside);
+    else await journal.append({ ...fields, ...what, request: id, principal: '-', role: '-' }, alongside);
     log.info({ change: id, state, appliance, principal: caller?.principal.name ?? '-' }, 'change');
   }
 
   /** Stores a change, with its record if there is one. */
   async #save(
     stored: StoredChange,
-    record: (alongside: Alongside) => Promise<unknown> = (alongside) =>
+    record: (alongside: StateUpdate) => Promise<unknown> = (alongside) =>
       this.#parts.journal.keep(alongside).catch(unavailable),
     added?: HeldChange,
   ): Promise<void> {
@@ -290,6 +290,7 @@ function parseStored(id: string, text: string): StoredChange {
   if (change.operation !== undefined && !Object.hasOwn(endpoints, change.operation))
     throw new Error(`${id}: there is no operation ${change.operation}`);
   // Without these parts, nobody could tell who may not approve it.
-  if (isOver(change.state) !== (sealed === null)) throw new Error(`${id}: it is not sealed`);
+  if (isOver(change.state) !== (sealed === null))
+    throw new Error(`${id}: ${sealed ? 'it is over and has sealed parts' : 'its sealed parts are missing'}`);
   return stored;
 }

@@ -131,7 +131,7 @@ const OutcomeSchema = Type.Object({
 });
 export type Outcome = Readonly<Static<typeof OutcomeSchema>>;
 
-/** A change that somebody asked for, as it is on disk. */
+/** A change without its sealed parts: what people may see. */
 export const ChangeSchema = Type.Object({
   id: text,
   state: Type.Enum([...changeStates]),
@@ -178,7 +178,7 @@ export const ShownChangeSchema = Type.Object(
 export type ShownChange = Readonly<Static<typeof ShownChangeSchema>>;
 
 /** The plan of a change that nobody has asked for yet. */
-export const PlanOfChangeSchema = Type.Object(
+export const ChangeDryRunSchema = Type.Object(
   {
     dry_run: Type.Literal(true),
     appliance: text,
@@ -191,7 +191,7 @@ export const PlanOfChangeSchema = Type.Object(
   },
   { description: 'What `POST /changes?dry_run=true` answers: all calls of a change, and what speaks against them.' },
 );
-export type PlanOfChange = Readonly<Static<typeof PlanOfChangeSchema>>;
+export type ChangeDryRun = Readonly<Static<typeof ChangeDryRunSchema>>;
 
 const number = Type.Integer({ minimum: 1, description: 'The number of the step.' });
 const line = Type.String({ description: 'A line for people.' });
@@ -268,7 +268,7 @@ function withoutObjects(change: Change): Change {
 export function alreadyOver({ id, state }: Change): AdminProblem {
   return new AdminProblem('change_over', {
     detail: `${id} does not wait for a decision: it is ${state}. Nothing was sent.`,
-    refused: id,
+    remedyValue: id,
   });
 }
 

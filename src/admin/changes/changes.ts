@@ -1,21 +1,21 @@
 // Keeps a change from its proposal to its end: its plan, who approves or denies it, and its steps.
-// The ChangeStore alone changes a stored change, one at a time, and each state is on disk before the
+// Only the ChangeStore changes a stored change, one at a time, and each state is on disk before the
 // next step. Changes of different objects may run at the same time. A restart ends what was under
 // way, as failed or as uncertain (recover.ts). Read on in ask.ts (propose), decide.ts, run.ts, and
 // proposals.ts (what alerts propose).
 
 import type { Caller, Principal } from '../policy/principal.ts';
 import type { AdminCall } from '../calls/admin-call.ts';
-import type { Approval } from '../calls/approval.ts';
+import type { Clearance } from '../calls/approval.ts';
 import { randomBytes } from 'node:crypto';
 import { ask, askInstead, runNow, showPlan } from './ask.ts';
-import type { AlertSource, Change, PlanOfChange, ShownChange, StepEvent } from './change.ts';
+import type { AlertSource, Change, ChangeDryRun, ShownChange, StepEvent } from './change.ts';
 import { sendDirectly } from './direct-call.ts';
-import { decide, type DecisionOn, setAlerts, changeFor, maySee, shownTo } from './decide.ts';
+import { decide, type DecisionOn, setAlerts, changeFor, maySeeChange, shownTo } from './decide.ts';
 import { ChangeStore } from './change-store.ts';
 import type { ChangesContext, ChangesParts } from './context.ts';
 import { sweep } from './recover.ts';
-import { type Asked, type NewChange, readAsked } from './task.ts';
+import { type ChangeRequest, type NewChange, readChangeRequest } from './task.ts';
 
 /**
  * Keeps changes from their beginning to their end; each is carried out at most once. Every
@@ -40,24 +40,26 @@ export function createChanges(parts: ChangesParts) {
     get all() {
       return store.held.map(({ change, alerts }) => ({ change, alerts }));
     },
-    ask: (asked: NewChange, caller: Caller) => ask(context, asked, caller),
-    sendDirectly: (asked: AdminCall, approval: Exclude<Approval, 'waits'>) => sendDirectly(context, asked, approval),
+    ask: (wanted: NewChange, caller: Caller) => ask(context, wanted, caller),
+    sendDirectly: (call: AdminCall, clearance: Exclude<Clearance, 'needs_approval'>) =>
+      sendDirectly(context, call, clearance),
     askInstead: (waiting: AdminCall) => shown(waiting, askInstead(context, waiting)),
     /** Asks for what the body of a change describes. */
-    askFor: (asked: Asked, caller: Caller) => shown(caller, ask(context, readAsked(asked, context), caller)),
+    askFor: (wanted: ChangeRequest, caller: Caller) =>
+      shown(caller, ask(context, readChangeRequest(wanted, context), caller)),
     /** Plans what the body of a change describes; stores nothing. */
-    showPlan: (asked: Asked, caller: Caller): Promise<PlanOfChange> =>
-      showPlan(context, readAsked(asked, context), caller),
+    showPlan: (wanted: ChangeRequest, caller: Caller): Promise<ChangeDryRun> =>
+      showPlan(context, readChangeRequest(wanted, context), caller),
     /** Runs what the body of a change describes, and reports what its steps do. */
-    async runNow(asked: Asked, caller: Caller, onEvent: (event: StepEvent) => void) {
-      const { change, over } = await runNow(context, readAsked(asked, context), caller, onEvent);
+    async runNow(wanted: ChangeRequest, caller: Caller, onEvent: (event: StepEvent) => void) {
+      const { change, over } = await runNow(context, readChangeRequest(wanted, context), caller, onEvent);
       return { change: shownTo(context, caller.principal, change), over: over && shown(caller, over) };
     },
     /** Returns those that the principal may see, the newest first. */
     list(principal: Principal): readonly ShownChange[] {
       store.refuseUnread();
       return store.changes
-        .filter((change) => maySee(context, principal, change))
+        .filter((change) => maySeeChange(context, principal, change))
         .toSorted((a, b) => (a.created < b.created ? 1 : -1))
         .map((change) => shownTo(context, principal, change));
     },

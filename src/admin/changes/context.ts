@@ -8,11 +8,11 @@ import type { VipLimits, Recipe } from '../recipes/recipe.ts';
 import type { ChangeStore, ChangeStoreParts } from './change-store.ts';
 
 export interface ChangesParts extends ChangeStoreParts {
-  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'changesOf'>;
+  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'changeCountOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
-  readonly recorder: Pick<Recorder, 'record' | 'redact' | 'holdsSecret'>;
+  readonly recorder: Pick<Recorder, 'recordOrRefuse' | 'redact' | 'holdsSecret'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** How long a change waits, and whether people may approve their own. */

@@ -84,12 +84,12 @@ export async function setAlerts(
 export function changeFor(context: ChangesContext, id: string, principal: Principal): HeldChange {
   context.store.refuseUnread();
   const held = context.store.find(id);
-  if (held && maySee(context, principal, held.change)) return held;
+  if (held && maySeeChange(context, principal, held.change)) return held;
   throw new AdminProblem('unknown_change', { detail: 'There is no such change, or the token does not cover it.' });
 }
 
 /** Returns true for the token that asked for it, and for one that may do the same. */
-export function maySee(context: ChangesContext, principal: Principal, change: Change): boolean {
+export function maySeeChange(context: ChangesContext, principal: Principal, change: Change): boolean {
   if (!principal.covers(change.appliance)) return false;
   if (principal.name === change.requested_by) return true;
   return change.plan.steps.every(({ call }) => !call || mayCall(context, principal, call));
@@ -168,7 +168,7 @@ export function refusePlan(
 ): void {
   // The appliance may have taken its time.
   if (freeze.state) throw frozenProblem(freeze.state);
-  refuseRefused(plan);
+  refuseBlockedPlan(plan);
   const calls = steps.flatMap(({ write }) => {
     const operation = write && operations.named(write.key);
     return (operation && operations.call(operation, write.params)) ?? [];
@@ -180,7 +180,7 @@ export function refusePlan(
 }
 
 /** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
-function refuseRefused({ steps }: ChangePlan): void {
+function refuseBlockedPlan({ steps }: ChangePlan): void {
   const refused = steps.filter(({ because }) => because.length > 0);
   if (refused.length === 0) return;
   throw new AdminProblem('guarded', {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { AdminResponse, AdminCall } from '../calls/admin-call.ts';
-import type { Approval } from '../calls/approval.ts';
+import type { Clearance } from '../calls/approval.ts';
 import { discard } from '../calls/session.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { AdminProblem } from '../policy/problem.ts';
@@ -13,32 +13,32 @@ import type { ChangesContext } from './context.ts';
  */
 export async function sendDirectly(
   context: ChangesContext,
-  asked: AdminCall,
-  approval: Exclude<Approval, 'waits'>,
+  call: AdminCall,
+  clearance: Exclude<Clearance, 'needs_approval'>,
 ): Promise<AdminResponse> {
   const { gateway, stopping } = context;
-  const { appliance, call, body } = asked;
+  const { appliance, target, body } = call;
   // The caller may leave: the look after the call must not.
   const { signal } = stopping;
-  const watched = { key: call.operation.key, params: call.params, fields: body?.fields ?? {} };
+  const watched = { key: target.operation.key, params: target.params, fields: body?.fields ?? {} };
   let lookAfter: LookAfter = () => Promise.resolve('');
   // In its slot: calls that are refused before, or many at a time, would flood the farms.
   const look = async (): Promise<void> => {
     lookAfter = await lookBefore(watched, {
       calls: { appliance },
-      knownFarms: () => gateway.applianceFor(asked).knownFarms(),
+      knownFarms: () => gateway.applianceFor(call).knownFarms(),
       vipLimits: context.vipLimitsOf(appliance),
       signal,
       sleep: (ms) => context.sleep(ms, signal),
     });
   };
   try {
-    const response = await gateway.send(asked, approval, look);
+    const response = await gateway.send(call, clearance, look);
     await orProblem(lookAfter(`The appliance answered it with ${response.status}.`), response);
     return response;
   } catch (error) {
     const isOwn = error instanceof AdminProblem && error.code === 'l4_cut';
-    if (asked.sent === 'sent' && !isOwn) await orProblem(lookAfter(error instanceof Error ? error.message : ''));
+    if (call.stage === 'sent' && !isOwn) await orProblem(lookAfter(error instanceof Error ? error.message : ''));
     throw error;
   }
 }

@@ -34,14 +34,14 @@ export function titleOf(task: Task): string {
 /** Plans with the rights of the caller: nobody learns more than its token may read. */
 export async function planChange(
   context: ChangesContext,
-  asked: IdentifiedChange,
+  wanted: IdentifiedChange,
   caller: Caller,
 ): Promise<PlannedChange> {
-  const answers: KnownReplies = new Map();
-  const changes = context.gateway.changesOf(asked.appliance);
+  const replies: KnownReplies = new Map();
+  const changeCount = context.gateway.changeCountOf(wanted.appliance);
   try {
-    const made = await makePlan(asked, recipeContextFor(context, { asked, caller, answers }));
-    return { ...asked, ...made, recent: { answers, changes, atMs: steadyNow() } };
+    const made = await makePlan(wanted, recipeContextFor(context, { wanted, caller, replies }));
+    return { ...wanted, ...made, recent: { replies, changeCount, atMs: steadyNow() } };
   } catch (error) {
     throw toProblem(error);
   }
@@ -52,7 +52,12 @@ export async function planChange(
  * cannot be done.
  */
 export async function makePlan(
-  { task, force, salt, backupFirst = false }: Pick<IdentifiedChange, 'task' | 'force' | 'salt' | 'backupFirst'>,
+  {
+    task,
+    force,
+    digestKey,
+    backupFirst = false,
+  }: Pick<IdentifiedChange, 'task' | 'force' | 'digestKey' | 'backupFirst'>,
   context: RecipeContext & { readonly calls: RecipeCalls },
 ): Promise<Pick<PlannedChange, 'plan' | 'digest' | 'steps'>> {
   const { calls } = context;
@@ -76,7 +81,7 @@ export async function makePlan(
     length += JSON.stringify(step).length;
     refuseLong(length);
     planned.push(step);
-    if (dryRun) digest.update(JSON.stringify(digestedOf(dryRun, write, salt)));
+    if (dryRun) digest.update(JSON.stringify(digestedOf(dryRun, write, digestKey)));
     if (rollbackWrites) digest.update(JSON.stringify(step.way_back));
   }
   const plan = { facts, steps: planned, ...(targets && { targets }) };
@@ -131,12 +136,12 @@ function refuseLong(length: number): void {
 function digestedOf(
   { request: { method, url }, findings, current }: DryRun,
   { content }: Write,
-  salt: string,
+  digestKey: string,
 ): unknown {
   return [
     method,
     url,
-    content && [content.type, createHmac('sha256', salt).update(content.bytes).digest('hex')],
+    content && [content.type, createHmac('sha256', digestKey).update(content.bytes).digest('hex')],
     findings.map(({ guard, severity }) => [guard, severity]),
     JSON.stringify(current, numberAsText),
   ];
@@ -165,7 +170,7 @@ export async function planAgain(
   { change, sealed }: StoredChange,
   runner: Caller,
 ): Promise<PlannedChange> {
-  const asked = {
+  const wanted = {
     id: change.id,
     appliance: change.appliance,
     task: taskOf(context.recipes(), { change, sealed }),
@@ -174,9 +179,9 @@ export async function planAgain(
     backupFirst: change.backup_first,
     waitSeconds: change.wait_seconds,
     askedAtMs: Date.parse(change.created),
-    salt: sealed?.salt ?? '',
+    digestKey: sealed?.salt ?? '',
   };
-  return await planChange(context, asked, runner);
+  return await planChange(context, wanted, runner);
 }
 
 function taskOf(recipes: readonly Recipe[], { change, sealed }: StoredChange): Task {

@@ -47,7 +47,7 @@ interface ProposalsParts extends RepairParts {
   readonly log: Logger;
 }
 
-/** Tokens are known by their words. */
+/** These texts have no caller whose token must be removed; other tokens are found by their digests. */
 const noToken = new Secret('');
 
 /** A repair that waits to be planned, or could not be, with all alerts that ask for it. */
@@ -104,12 +104,12 @@ export class Proposals {
       if (!wanted) taken.ignored += 1;
       else if (each.status === 'resolved') taken[(await this.#withdraw(wanted)) ? 'withdrawn' : 'ignored'] += 1;
       else if (await this.#join(wanted)) taken.proposed += 1;
-      else if (this.#isTooMany(wanted)) {
-        taken.ignored += 1;
-        metrics.changeEnded('suppressed');
-      } else {
+      else if (this.#reservePlan(wanted)) {
         taken.proposed += 1;
         this.#enqueue(wanted, sender);
+      } else {
+        taken.ignored += 1;
+        metrics.changeEnded('suppressed');
       }
     }
     return taken;
@@ -141,7 +141,10 @@ export class Proposals {
     await Promise.all(this.#planning.values());
   }
 
-  /** Adds an alert to the same repair of another one; false if there is none. */
+  /**
+   * Adds an alert to a repair that waits or is open. Also true if somebody has decided on the same
+   * alert: it is not proposed again.
+   */
   async #join(wanted: WantedRepair): Promise<boolean> {
     const { alert } = wanted;
     const repair = this.#waiting.get(keyOf(wanted));
@@ -205,14 +208,14 @@ export class Proposals {
     for (const each of newestFirst) if (!kept.has(each)) this.#refused.delete(each[0]);
   }
 
-  /** Returns true if an appliance has too many proposals, or plans; otherwise counts a plan. */
-  #isTooMany({ appliance }: WantedRepair): boolean {
+  /** Takes a plan from the allowance of an appliance; false if it has too many proposals, or plans. */
+  #reservePlan({ appliance }: WantedRepair): boolean {
     const isOpen = ({ change }: KnownChange) => change.appliance === appliance && change.state === 'proposed';
     const open = this.#parts.changes.all.filter(isOpen).length;
     const planned = [...this.#waiting.values()].filter((each) => each.appliance === appliance).length;
-    if (open + planned >= maxOpenPerAppliance || this.#plans.secondsUntil(appliance, 1) > 0) return true;
+    if (open + planned >= maxOpenPerAppliance || this.#plans.secondsUntil(appliance, 1) > 0) return false;
     this.#plans.take(appliance, 1);
-    return false;
+    return true;
   }
 
   #changesLike(wanted: WantedRepair): readonly KnownChange[] {
@@ -235,8 +238,8 @@ async function propose(
 ): Promise<{ readonly id: string } | { readonly because: string }> {
   try {
     const principal = principals.plannerFor(sender.principal);
-    const asked = { appliance, task, reason: undefined, force: false, alerts };
-    return await changes.ask(asked, { ...sender, principal });
+    const wanted = { appliance, task, reason: undefined, force: false, alerts };
+    return await changes.ask(wanted, { ...sender, principal });
   } catch (error) {
     const about = { appliance, alert: alerts[0]?.name };
     if (!(error instanceof AdminProblem)) {

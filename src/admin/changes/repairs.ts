@@ -101,7 +101,7 @@ export function wantedBy(
   );
   // Without a folder of renewed certificates, a delivery takes no certificate by its name.
   if (!Object.keys(repair.parameters).every((name) => Object.hasOwn(recipe.parameters, name))) return undefined;
-  if (Object.entries(recipe.parameters).some(([name, isRequired]) => isRequired && parameters[name] === undefined))
+  if (Object.entries(recipe.parameters).some(([name, use]) => use === 'required' && parameters[name] === undefined))
     return undefined;
   const alert = {
     name: alertname,

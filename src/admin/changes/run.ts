@@ -1,3 +1,4 @@
+import { assert } from '../../lib/check.ts';
 import type { AdminCall, PinnedPlan } from '../calls/admin-call.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import type { Caller } from '../policy/principal.ts';
@@ -10,7 +11,7 @@ import type { ChangesContext } from './context.ts';
 import type { PlannedChange } from './plan.ts';
 import { secretsOf } from './task.ts';
 
-export interface ApprovedPlan {
+export interface Launch {
   readonly planned: PlannedChange;
   /** In whose name it is carried out; its signal aborts when nobody waits for it any more. */
   readonly runner: Caller;
@@ -34,17 +35,17 @@ export interface StartedChange {
  */
 export async function launch(
   context: ChangesContext,
-  approved: ApprovedPlan,
+  order: Launch,
   save: () => Promise<HeldChange>,
 ): Promise<StartedChange> {
   const { store, underWay, log } = context;
-  const { id, plan } = approved.planned;
+  const { id, plan } = order.planned;
   store.claim(id, urlsOf(plan));
   const held = await save().catch((error: unknown) => {
     store.release(id);
     throw error;
   });
-  const over = carryOut(context, held, approved)
+  const over = carryOut(context, held, order)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the journal what became of it.
       log.error({ err: error, change: id }, 'change broke off');
@@ -58,12 +59,15 @@ export async function launch(
   return { change: held.change, over };
 }
 
-async function carryOut(context: ChangesContext, held: HeldChange, approved: ApprovedPlan): Promise<void> {
-  const { planned, runner, onEvent } = approved;
+async function carryOut(
+  context: ChangesContext,
+  held: HeldChange,
+  { planned, runner, onEvent }: Launch,
+): Promise<void> {
   const sent = secretsOf(planned.task);
   const redacted = (text: string): string => context.recorder.redact(text, runner.token, maxLine, sent) ?? '';
   await context.store.move(held, { state: 'executing' });
-  const parts = { asked: planned, plan: pinned(held.change, planned) };
+  const parts = { wanted: planned, plan: pinned(held.change, planned) };
   // A rollback goes on when nobody waits any more: only a stop of the exporter ends it.
   const rollbackContext = recipeContextFor(context, {
     ...parts,
@@ -152,22 +156,22 @@ type StepResult = { readonly isSent: boolean } & (
 );
 
 async function runStep(step: Step, { calls, signal }: StepParts): Promise<StepResult> {
-  let call: Pick<AdminCall, 'sent'> | undefined;
+  let call: Pick<AdminCall, 'stage'> | undefined;
   let isAnswered = false;
   try {
     if (signal.aborted) throw stopped('before');
     const done = await step.run(async (write) => {
-      if (write !== step.write) throw new TypeError('broken promise: a call that was not planned');
+      assert(write === step.write, 'a step sends only its planned call');
       const next = calls.callFor(write);
       call = next;
       await calls.send(next);
       isAnswered = true;
     });
-    return { done, isSent: call?.sent === 'sent' };
+    return { done, isSent: call?.stage === 'sent' };
   } catch (thrown) {
     const error = signal.aborted && !(thrown instanceof AdminError) ? stopped('during') : thrown;
     if (!(error instanceof AdminError)) throw error;
-    const isSent = call?.sent === 'sent';
+    const isSent = call?.stage === 'sent';
     if (isAnswered) return { error, isSent, carriedOut: 'yes' };
     return { error, isSent, carriedOut: isSent && mayHaveRun(error) ? 'perhaps' : 'no' };
   }

@@ -5,7 +5,7 @@ import { Secret } from '../../lib/secret.ts';
 import { hiddenTexts } from '../calls/mask.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
 import { bodyTypes, type Operations } from '../policy/operation.ts';
-import { changes } from '../policy/policy.ts';
+import { isChangeRisk } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type Content, jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
@@ -22,7 +22,7 @@ export type Task =
   | {
       readonly recipe: Recipe;
       readonly parameters: Readonly<Record<string, string>>;
-      /** They live in memory alone: keys may be in them. */
+      /** They live only in memory: keys may be in them. */
       readonly files?: Readonly<Record<string, string>>;
     };
 
@@ -68,7 +68,7 @@ export interface NewChange {
 export interface IdentifiedChange extends NewChange {
   readonly id: string;
   /** Key of the digests of bodies. */
-  readonly salt: string;
+  readonly digestKey: string;
   readonly askedAtMs: number;
 }
 
@@ -80,7 +80,7 @@ const recipeNames = allRecipes()
   .join(', ');
 
 /** The body of `POST /changes`. */
-export const AskedSchema = Type.Object(
+export const ChangeRequestSchema = Type.Object(
   {
     appliance: Type.String(),
     operation: Type.Optional(Type.String({ description: 'The operationId; or a recipe.' })),
@@ -129,7 +129,7 @@ export const AskedSchema = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Asked = Static<typeof AskedSchema>;
+export type ChangeRequest = Static<typeof ChangeRequestSchema>;
 
 interface KnownTasks {
   readonly operations: Operations;
@@ -141,22 +141,22 @@ interface KnownTasks {
 const maxAgeMs = 3_600_000;
 
 /** Returns the change that a body asks for. Throws an {@link AdminProblem}. */
-export function readAsked(asked: Asked, known: KnownTasks): NewChange {
-  const { appliance, reason, digest, asked_at: askedAt } = asked;
+export function readChangeRequest(wanted: ChangeRequest, known: KnownTasks): NewChange {
+  const { appliance, reason, digest, asked_at: askedAt } = wanted;
   const askedAtMs = askedAt === undefined ? undefined : Date.parse(askedAt);
   const ageMs = askedAtMs === undefined ? 0 : known.now() - askedAtMs;
-  if (!(ageMs >= 0 && ageMs <= maxAgeMs)) throw malformed('asked_at is not a moment of the last hour');
-  const isNow = asked.run === 'now';
-  if (!isNow && (asked.break_glass || asked.detach))
-    throw malformed('break_glass and detach are only valid with run: now');
+  if (!(ageMs >= 0 && ageMs <= maxAgeMs)) throw malformedBody('asked_at is not a moment of the last hour');
+  const isNow = wanted.run === 'now';
+  if (!isNow && (wanted.break_glass || wanted.detach))
+    throw malformedBody('break_glass and detach are only valid with run: now');
   return {
     appliance,
-    task: readTask(asked, known),
+    task: readTask(wanted, known),
     reason,
-    force: asked.force ?? false,
-    breakGlass: asked.break_glass,
-    backupFirst: asked.backup_first,
-    waitSeconds: asked.wait_seconds,
+    force: wanted.force ?? false,
+    breakGlass: wanted.break_glass,
+    backupFirst: wanted.backup_first,
+    waitSeconds: wanted.wait_seconds,
     seenDigest: digest,
     askedAtMs,
   };
@@ -164,7 +164,7 @@ export function readAsked(asked: Asked, known: KnownTasks): NewChange {
 
 /** Returns the task that is asked for. Throws an {@link AdminProblem}. */
 export function readTask(
-  { operation: key, recipe: name, parameters = {}, files, body }: Asked,
+  { operation: key, recipe: name, parameters = {}, files, body }: ChangeRequest,
   { operations, recipes }: Pick<KnownTasks, 'operations' | 'recipes'>,
 ): Task {
   const known = recipes();
@@ -175,14 +175,14 @@ export function readTask(
     return { recipe, parameters, ...(files && { files }) };
   }
   if (!operation || name !== undefined || files)
-    throw malformed(
+    throw malformedBody(
       `The body names neither one operation nor one recipe: ${known.map((each) => each.name).join(', ')}`,
     );
   const { row, template } = operation;
-  if (!changes(row.risk)) throw malformed(`${operation.key} changes nothing, and needs nobody's approval`);
+  if (!isChangeRisk(row.risk)) throw malformedBody(`${operation.key} changes nothing, and needs nobody's approval`);
   const isNamed = (each: string): boolean => template.includes(`{${each}}`) || template.includes(`{${each}*}`);
   if (!Object.keys(parameters).every(isNamed) || !operations.call(operation, parameters))
-    throw malformed(`${row.route} needs a plain value for each name in braces, and nothing else`);
+    throw malformedBody(`${row.route} needs a plain value for each name in braces, and nothing else`);
   return { operation: operation.key, parameters, ...(body && { content: jsonContent(body) }) };
 }
 
@@ -192,16 +192,16 @@ function refuseOthers(
   values: Task['parameters'],
   files: Readonly<Record<string, string>>,
 ): void {
-  const missing = Object.entries(parameters).find(([each, isRequired]) => isRequired && !values[each]);
-  if (missing) throw malformed(`${name} needs ${missing[0]}`);
+  const missing = Object.entries(parameters).find(([each, use]) => use === 'required' && !values[each]);
+  if (missing) throw malformedBody(`${name} needs ${missing[0]}`);
   if (Object.keys(values).some((each) => !Object.hasOwn(parameters, each)))
-    throw malformed(`${name} takes ${Object.keys(parameters).join(', ')}`);
+    throw malformedBody(`${name} takes ${Object.keys(parameters).join(', ')}`);
   const absent = Object.entries(ofRecipe).find(([each, { isRequired }]) => isRequired && !files[each]);
-  if (absent) throw malformed(`${name} needs ${absent[0]}, as a file`);
+  if (absent) throw malformedBody(`${name} needs ${absent[0]}, as a file`);
   if (Object.keys(files).some((each) => !Object.hasOwn(ofRecipe, each)))
-    throw malformed(`${name} takes ${Object.keys(ofRecipe).join(', ') || 'none'} as files`);
+    throw malformedBody(`${name} takes ${Object.keys(ofRecipe).join(', ') || 'none'} as files`);
 }
 
-export function malformed(because: string): AdminProblem {
+export function malformedBody(because: string): AdminProblem {
   return new AdminProblem('malformed_body', { detail: `${because}; nothing was sent.` });
 }

@@ -12,7 +12,7 @@ import { contextOf, subjectOf } from './admin-request.ts';
 /** The places where each admin request is recorded. */
 export interface AccessLogParts {
   readonly metrics: Pick<AdminMetrics, 'answered' | 'denied' | 'overridden'>;
-  readonly recorder: Pick<Recorder, 'note'>;
+  readonly recorder: Pick<Recorder, 'recordBestEffort'>;
   readonly log: Logger;
 }
 
@@ -22,33 +22,33 @@ export async function recordRefusal(
   request: FastifyRequest,
   problem: AdminProblem,
 ): Promise<void> {
-  const { principal, appliance = '', asked } = contextOf(request);
+  const { principal, appliance = '', call } = contextOf(request);
   // This is not a refusal: the request was sent, or its caller has left.
-  if ((asked && asked.sent !== 'not_sent') || problem.code === 'caller_left') return;
+  if ((call && call.stage !== 'new') || problem.code === 'caller_left') return;
   if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
   if (!principal || problem.status >= 500) return;
-  await recorder.note(subjectOf(request), { event: 'denied', status: problem.status, code: problem.code });
+  await recorder.recordBestEffort(subjectOf(request), { event: 'denied', status: problem.status, code: problem.code });
 }
 
 /** Counts and logs a request when its connection is done with it, answered or not. */
 export function recordResponse({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
-  const { principal, appliance = '', asked, signal, startedAtMs, ...context } = contextOf(request);
-  const { call = context.call, overridden = {}, sent = 'not_sent' } = asked ?? {};
+  const { principal, appliance = '', call, signal, startedAtMs, ...context } = contextOf(request);
+  const { target = context.target, overridden = {}, stage = 'new' } = call ?? {};
   // A token that may do nothing could invent a series for each operation.
-  const isRefused = reply.statusCode === 403 && sent === 'not_sent';
-  const endpoint = call && !isRefused ? call.operation.template : ownEndpoint(request);
+  const isRefused = reply.statusCode === 403 && stage === 'new';
+  const endpoint = target && !isRefused ? target.operation.template : ownEndpoint(request);
   const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
   metrics.answered({ appliance, endpoint, method: request.method, code });
   if (!principal) return;
   metrics.overridden(appliance, overridden);
-  const level = levelOf(call, overridden);
+  const level = levelOf(target, overridden);
   log[level](
     {
       request: request.id,
       principal: principal.name,
       address: request.ip,
       appliance,
-      operation: call?.operation.key ?? endpoint,
+      operation: target?.operation.key ?? endpoint,
       // If the caller has left, the status that it would have got.
       status: reply.statusCode,
       ...(signal.aborted ? { left: true } : {}),
@@ -59,9 +59,9 @@ export function recordResponse({ metrics, log }: AccessLogParts, request: Fastif
   );
 }
 
-function levelOf(call: OperationCall | undefined, overridden: Overridden): 'debug' | 'info' | 'warn' {
+function levelOf(target: OperationCall | undefined, overridden: Overridden): 'debug' | 'info' | 'warn' {
   if (Object.keys(overridden).length > 0) return 'warn';
-  return call && riskOf(call) !== 'read' ? 'info' : 'debug';
+  return target && riskOf(target) !== 'read' ? 'info' : 'debug';
 }
 
 /**

@@ -25,9 +25,9 @@ export interface RequestContext {
   /** Set only if it is configured and the caller may know of it. */
   appliance?: string;
   /** The operation that the path names, also for a call that is refused. */
-  call?: OperationCall;
+  target?: OperationCall;
   /** The call, once its body was read. */
-  asked?: AdminCall;
+  call?: AdminCall;
   reason?: string;
 }
 
@@ -59,9 +59,9 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 export function subjectOf(request: FastifyRequest): Subject {
-  const { appliance, call, reason } = contextOf(request);
+  const { appliance, target, reason } = contextOf(request);
   const { principal, token, address } = callerOf(request);
-  const operation = call?.operation.key;
+  const operation = target?.operation.key;
   return {
     id: request.id,
     principal,
@@ -70,7 +70,7 @@ export function subjectOf(request: FastifyRequest): Subject {
     appliance,
     operation,
     method: request.method,
-    path: call?.path ?? pathOf(request),
+    path: target?.path ?? pathOf(request),
     reason,
   };
 }

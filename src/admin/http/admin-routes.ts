@@ -5,7 +5,7 @@ import { auditEvents } from '../journal/record.ts';
 import type { FreezeSwitch } from '../policy/freeze.ts';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Operations } from '../policy/operation.ts';
-import { authoriseOwn, maySee, refuseUnseen } from '../policy/policy.ts';
+import { authoriseOwn, maySeeRecord, refuseUnseen } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
@@ -197,7 +197,7 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
       limit: Number(limit),
       ...filters,
       signal,
-      maySee: (line) => maySee(principal, line),
+      maySee: (line) => maySeeRecord(principal, line),
     });
     return { records };
   });
@@ -238,7 +238,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
     contextOf(request).reason = reason;
     const subject = subjectOf(request);
     await freeze.freeze({ by: principal.name, reason }, (text) =>
-      recorder.record(subject, { event: 'freeze' }, { freeze: text }),
+      recorder.recordOrRefuse(subject, { event: 'freeze' }, { freeze: text }),
     );
     return shown();
   });
@@ -251,7 +251,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
     authoriseOwn(callerOf(request).principal, 'unfreeze');
     const { reason } = readAdminHeaders(request.headers);
     const subject = { ...subjectOf(request), reason };
-    await freeze.thaw((text) => recorder.record(subject, { event: 'unfreeze' }, { freeze: text }));
+    await freeze.thaw((text) => recorder.recordOrRefuse(subject, { event: 'unfreeze' }, { freeze: text }));
     return shown();
   });
 }

@@ -70,7 +70,7 @@ export function rejectTokenInQuery(url: string): void {
 
 /** Returns the different tokens of a request; the caller must not choose between several. */
 function tokensIn({ headersDistinct: headers }: IncomingMessage): readonly string[] {
-  // Not `headers`: of a repeated Authorization it has the first alone.
+  // Not `headers`: of a repeated Authorization it has only the first.
   const bearers = (headers.authorization ?? []).map((value) => /^Bearer +(\S+) *$/i.exec(value)?.[1]);
   const keys = keyHeaderNames.flatMap((name) => headers[name.toLowerCase()] ?? []);
   const found = [...bearers, ...keys].filter((token): token is string => token !== undefined && token !== '');

@@ -20,7 +20,7 @@ import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
 import { NotificationSchema } from '../changes/repairs.ts';
 import { notApprover } from '../changes/decide.ts';
-import { type Asked, AskedSchema } from '../changes/task.ts';
+import { type ChangeRequest, ChangeRequestSchema } from '../changes/task.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
@@ -84,7 +84,7 @@ function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: Chan
       description: 'The change, which waits, or goes on without its caller.',
       schema: 'Change',
       status: 202,
-      takes: AskedSchema,
+      takes: ChangeRequestSchema,
       others: {
         200: {
           description: 'With dry_run, its plan; with run: now, what its steps do, a line each.',
@@ -106,17 +106,17 @@ function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: Chan
     const caller = callerOf(request);
     // Before the body, which costs memory until it has come whole.
     refuseViewer(caller.principal);
-    const asked = await bodies.readJson(request, AskedSchema);
-    const { name: appliance } = gateway.applianceFor({ ...caller, appliance: asked.appliance });
-    Object.assign(contextOf(request), { appliance, reason: asked.reason });
+    const wanted = await bodies.readJson(request, ChangeRequestSchema);
+    const { name: appliance } = gateway.applianceFor({ ...caller, appliance: wanted.appliance });
+    Object.assign(contextOf(request), { appliance, reason: wanted.reason });
     // The connection is silent while an appliance works.
     const { socket } = request.raw;
     socket.setTimeout(0);
     try {
-      if (request.query.dry_run === 'true') return await reply.send(await changes.showPlan(asked, caller));
-      if (asked.reason === undefined) throw reasonMissing();
-      if (asked.run !== 'now') return await reply.send(accepted(reply, await changes.askFor(asked, caller)));
-      return await runNow(reply, { changes, asked, caller });
+      if (request.query.dry_run === 'true') return await reply.send(await changes.showPlan(wanted, caller));
+      if (wanted.reason === undefined) throw reasonMissing();
+      if (wanted.run !== 'now') return await reply.send(accepted(reply, await changes.askFor(wanted, caller)));
+      return await runNow(reply, { changes, wanted, caller });
     } finally {
       socket.setTimeout(app.server.timeout);
     }
@@ -129,15 +129,19 @@ const aliveMs = 10_000;
 /** Answers with the events of the steps; with 202 for a change that goes on without its caller. */
 async function runNow(
   reply: FastifyReply,
-  { changes, asked, caller }: Pick<ChangeRoutesParts, 'changes'> & { readonly asked: Asked; readonly caller: Caller },
+  {
+    changes,
+    wanted,
+    caller,
+  }: Pick<ChangeRoutesParts, 'changes'> & { readonly wanted: ChangeRequest; readonly caller: Caller },
 ): Promise<FastifyReply> {
-  const isAlone = asked.detach === true;
+  const isAlone = wanted.detach === true;
   const lines = new PassThrough();
   const write = (event: ChangeEvent): void => void (lines.writable && lines.write(`${JSON.stringify(event)}\n`));
   const early: StepEvent[] = [];
   let onEvent = (event: StepEvent): void => void early.push(event);
   const runner = isAlone ? { ...caller, signal: new AbortController().signal } : caller;
-  const { change, over } = await changes.runNow(asked, runner, (event) => onEvent(event));
+  const { change, over } = await changes.runNow(wanted, runner, (event) => onEvent(event));
   if (!over || isAlone) return await reply.send(accepted(reply, change));
   const alive = setInterval(() => lines.writable && lines.write('\n'), aliveMs);
   write({ event: 'started', change });

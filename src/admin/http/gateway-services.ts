@@ -27,8 +27,8 @@ export interface GatewaySettings extends Settings {
 
 export interface GatewayDependencies {
   readonly fleet: Pick<Fleet, 'changed' | 'describe' | 'statusOf'>;
-  /** Told of each call that may change something; see `History.touching`. */
-  readonly touching: GatewayParts['onLeaving'];
+  /** Told of each call that may change something; see `History.recordCall`. */
+  readonly onLeaving: GatewayParts['onLeaving'];
   readonly metrics: AdminMetrics;
   readonly names: Names;
   readonly basePaths: BasePaths;

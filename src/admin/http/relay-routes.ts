@@ -58,29 +58,29 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
     if (adminHeaders.reason !== undefined) context.reason = adminHeaders.reason;
     // Set only if the appliance is configured, or clients could invent label values.
     context.appliance = gateway.applianceFor({ principal, appliance }).name;
-    const call = operations.find(request.method, path);
-    context.call = call;
+    const target = operations.find(request.method, path);
+    context.target = target;
     // Before the body, which costs memory until it has come whole.
-    authorise(principal, call);
+    authorise(principal, target);
     // The connection is silent while an appliance works: the limits of the gateway end the call.
     socket.setTimeout(0);
     try {
-      const body = await bodies.read(request, call.operation.row.body);
-      const asked: AdminCall = {
+      const body = await bodies.read(request, target.operation.row.body);
+      const call: AdminCall = {
         ...caller,
         id: request.id,
         appliance,
-        call,
+        target,
         body,
         ...adminHeaders,
-        sent: 'not_sent',
+        stage: 'new',
         overridden: {},
       };
-      context.asked = asked;
-      if (dryRun) return reply.send(await gateway.dryRun(asked));
-      const approval = gateway.admit(asked);
-      if (approval === 'waits') return reply.send(accepted(reply, await changes.askInstead(asked)));
-      const { status, headers, body: answer } = await changes.sendDirectly(asked, approval);
+      context.call = call;
+      if (dryRun) return reply.send(await gateway.dryRun(call));
+      const clearance = gateway.admit(call);
+      if (clearance === 'needs_approval') return reply.send(accepted(reply, await changes.askInstead(call)));
+      const { status, headers, body: answer } = await changes.sendDirectly(call, clearance);
       return reply.code(status).headers(headers).send(answer);
     } finally {
       socket.setTimeout(app.server.timeout);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { Allowance } from '../../lib/allowance.ts';
-import { malformed } from '../changes/task.ts';
+import { malformedBody } from '../changes/task.ts';
 import { decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { BodyKind } from '../../appliance/api/row.ts';
@@ -87,7 +87,7 @@ export function createRequestBodies(limits: BodyLimits) {
       const fields = body?.fields ?? {};
       const checked = decode(schema, fields);
       if (checked.ok) return fields as Static<Schema>;
-      throw malformed(checked.because);
+      throw malformedBody(checked.because);
     },
   };
 }

@@ -32,16 +32,16 @@ export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
 /** Starts the gateway; rejects when its address cannot be listened on. */
 export async function startGateway(settings: GatewaySettings, parts: GatewayDependencies) {
   const services = createGatewayServices(settings, parts);
-  const gateway = createGatewayWithApprovals(services);
+  const core = createGatewayCore(services);
   // The journal logs why it cannot be opened; each call tries again.
   await services.journal.open().catch(() => undefined);
   // Ends at once what a stopped exporter left behind.
-  gateway.sweep();
+  core.sweep();
   const stopping = new AbortController();
   /** The listeners that answer what was under way when a reload replaced them. */
   const retiring = new Set<Promise<void>>();
-  let listener = await openListener(services, gateway).catch(async (error: unknown) => {
-    await closeServices(services, gateway);
+  let listener = await openListener(services, core).catch(async (error: unknown) => {
+    await closeServices(services, core);
     throw error;
   });
   announce(services, listener.url);
@@ -57,7 +57,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
   async function close(): Promise<void> {
     keys.close();
     const timer = setTimeout(() => stopping.abort(), closeGraceMs);
-    await Promise.all([listener.app.close(), ...retiring, closeServices(services, gateway)]);
+    await Promise.all([listener.app.close(), ...retiring, closeServices(services, core)]);
     clearTimeout(timer);
   }
 
@@ -80,7 +80,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
       const replacing =
         before.listenAddress === next.admin.listenAddress
           ? undefined
-          : await openListener(services, gateway, next.admin).catch((error: unknown) => {
+          : await openListener(services, core, next.admin).catch((error: unknown) => {
               throw ownPortError(error, before.listenAddress, next.admin.listenAddress);
             });
       return {
@@ -97,18 +97,18 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
     },
     /** Takes no new request; resolves when all under way have ended, or when it is closed. */
     async drain(): Promise<void> {
-      await Promise.all([retire(listener), gateway.changes.ended(), services.queue.ended()]);
+      await Promise.all([retire(listener), core.changes.ended(), services.queue.ended()]);
     },
     close: () => (closed ??= close()),
   };
 }
 
-type GatewayWithApprovals = ReturnType<typeof createGatewayWithApprovals>;
+type GatewayCore = ReturnType<typeof createGatewayCore>;
 
 const sweepEveryMs = 5_000;
 
 /** Creates the gateway, and the changes, whose calls it sends. */
-function createGatewayWithApprovals(services: GatewayServices) {
+function createGatewayCore(services: GatewayServices) {
   // Read at each use, as all settings here: a reload may change them.
   const approvals = (): ApprovalSettings => services.settings.admin.approvals;
   const gateway = new Gateway({
@@ -117,7 +117,6 @@ function createGatewayWithApprovals(services: GatewayServices) {
       return services.settings.admin.timeoutMs;
     },
     approvals,
-    onLeaving: services.touching,
     onChanged: (appliance, area, farm) => services.fleet.changed(appliance, area, farm),
   });
   // Shared by all plans, so that a folder that hangs is not read again meanwhile.
@@ -163,7 +162,7 @@ type OpenListener = AdminListener & { readonly url: string };
 /** Listens as these settings say; rejects with a ListenError. */
 async function openListener(
   services: GatewayServices,
-  { gateway, changes, proposals }: GatewayWithApprovals,
+  { gateway, changes, proposals }: GatewayCore,
   admin: AdminSettings = services.settings.admin,
 ): Promise<OpenListener> {
   const listener = await createAdminApp({
@@ -225,10 +224,10 @@ function update(services: GatewayServices, next: GatewaySettings, listener: Admi
 }
 
 /** Ends calls and changes under way after `closeGraceMs`, and closes what the gateway opened. */
-async function closeServices(services: GatewayServices, gateway: GatewayWithApprovals): Promise<void> {
+async function closeServices(services: GatewayServices, core: GatewayCore): Promise<void> {
   const { queue, appliances, recorder, journal, metrics } = services;
   // Calls whose callers left get the same time as the callers that are still connected.
-  await Promise.all([gateway.close(), queue.close(closeGraceMs)]);
+  await Promise.all([core.close(), queue.close(closeGraceMs)]);
   await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
   await recorder.close();
   await journal.close();

@@ -29,7 +29,7 @@ export interface Contents {
   readonly last: AuditPosition;
   readonly changes: ReadonlyMap<string, string>;
   readonly freeze: string | undefined;
-  /** Ids of requests that have an intent and no outcome, the newest first; of the last records alone. */
+  /** Ids of requests that have an intent and no outcome, the newest first; only of the last records. */
   readonly unfinished: readonly string[];
   /**
    * True for a copy of the file that was written last, such as a restored backup: the original may
@@ -49,7 +49,7 @@ export interface Filters {
 
 /** A page of a query, the newest first. */
 export interface JournalQuery extends Filters {
-  /** Below this number alone. */
+  /** Only below this number. */
   readonly before: number;
   readonly limit: number;
 }
@@ -88,14 +88,14 @@ const tables = `
 `;
 
 /**
- * Opens a journal for writing, or makes it. Rejects with an AuditError, or with the error of SQLite
+ * Opens a journal for writing, or makes it. Rejects with a JournalError, or with the error of SQLite
  * or the file system. A position that this process has reached must still be there.
  */
 export async function openDatabase(file: string, known: AuditPosition | undefined, now: () => number) {
   if (known && !statSync(file, { throwIfNoEntry: false }))
     throw brokenJournal(file, `it was there up to number ${known.seq}, and is gone`);
   await makeFolder(dirname(file));
-  // For its own user alone, which its write-ahead log then is too.
+  // Only for its own user, which its write-ahead log then is too.
   await tryFile(file, constants.O_RDWR | constants.O_CREAT);
   // Nobody waits for a lock: the next call tries again.
   const database = new DatabaseSync(file, { timeout: 0 });
@@ -117,7 +117,7 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
 }
 
 /**
- * Opens a file for writing, and rejects if a journal may not be written there: with an AuditError
+ * Opens a file for writing, and rejects if a journal may not be written there: with a JournalError
  * for another file, or with the error of the file system.
  */
 export async function tryFile(file: string, flags = constants.O_RDWR): Promise<void> {
@@ -213,7 +213,7 @@ interface FileState {
 
 const noFile: FileState = { inode: '0', bytes: 0 };
 
-/** A journal on disk that this process alone writes. Its calls block. */
+/** A journal on disk that only this process writes. Its calls block. */
 export class JournalDatabase {
   readonly #database: DatabaseSync;
   readonly #file: string;

@@ -5,17 +5,17 @@ import { FileKindError } from '../../lib/disk.ts';
  * The reason for which a record is not on disk: the disk is full, another process writes the
  * journal, it cannot be written, it is not the one that was written, or it has been closed.
  */
-export type AuditFailure = 'full' | 'locked' | 'unwritable' | 'broken' | 'closed';
+export type JournalFailure = 'full' | 'locked' | 'unwritable' | 'broken' | 'closed';
 
 /**
  * Reports that a record is not on disk, so that its call must not be sent. The message is one line
  * with the remedy; it names a local file.
  */
-export class AuditError extends Error {
-  override readonly name = 'AuditError';
-  readonly reason: AuditFailure;
+export class JournalError extends Error {
+  override readonly name = 'JournalError';
+  readonly reason: JournalFailure;
 
-  constructor(reason: AuditFailure, message: string, options?: ErrorOptions) {
+  constructor(reason: JournalFailure, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
   }
@@ -24,22 +24,22 @@ export class AuditError extends Error {
 /**
  * Returns the error of a journal that is not the one that was written: nothing may be added to it.
  */
-export function brokenJournal(file: string, what: string): AuditError {
-  return new AuditError(
+export function brokenJournal(file: string, what: string): JournalError {
+  return new JournalError(
     'broken',
     `the journal ${file} is not whole: ${what}; look with "zlb-exporter audit verify ${file}", keep all files whose names begin with it as evidence, move them away, and restart the exporter to begin a new chain on purpose`,
   );
 }
 
-export function otherFile(file: string): AuditError {
-  return new AuditError(
+export function otherFile(file: string): JournalError {
+  return new JournalError(
     'unwritable',
     `cannot write the journal ${file}: it is another file, or of a newer version; move it away or choose another admin.journal_file; the next call tries again`,
   );
 }
 
-export function heldJournal(file: string, writer = 'another process has it'): AuditError {
-  return new AuditError(
+export function heldJournal(file: string, writer = 'another process has it'): JournalError {
+  return new JournalError(
     'locked',
     `cannot write the journal ${file}: ${writer}; stop that exporter, or give each one an admin.journal_file of its own; the next call tries again`,
   );
@@ -49,15 +49,15 @@ export function heldJournal(file: string, writer = 'another process has it'): Au
 export const maxWaitMs = 10_000;
 
 /** Returns the error of a disk that does not answer in time. */
-export function lateJournal(file: string): AuditError {
-  return new AuditError(
+export function lateJournal(file: string): JournalError {
+  return new JournalError(
     'unwritable',
     `cannot write the journal ${file}: its disk has not answered for ${maxWaitMs / 1_000} seconds; check the disk, or choose another admin.journal_file; the next call tries again`,
   );
 }
 
-export function closedJournal(file: string): AuditError {
-  return new AuditError(
+export function closedJournal(file: string): JournalError {
+  return new JournalError(
     'closed',
     `the journal ${file} is closed since the exporter is stopping; repeat the call once it runs again`,
   );
@@ -97,21 +97,21 @@ function codeOf(thrown: unknown): string {
 }
 
 /**
- * Wraps errors of SQLite and of the file system in an AuditError; returns other errors unchanged.
+ * Wraps errors of SQLite and of the file system in a JournalError; returns other errors unchanged.
  */
-export function toAuditError(thrown: unknown, file: string): Error {
+export function toJournalError(thrown: unknown, file: string): Error {
   const error = toError(thrown);
   const code = codeOf(thrown);
   if (error instanceof FileKindError) {
     const message = `cannot write the journal ${file}: ${error.message}; move it away or choose another admin.journal_file; the next call tries again`;
-    return new AuditError('unwritable', message, { cause: thrown });
+    return new JournalError('unwritable', message, { cause: thrown });
   }
-  if (error instanceof AuditError || !/^(?:E[A-Z]+|ERR_ACCESS_DENIED|SQL.+)$/.test(code)) return error;
+  if (error instanceof JournalError || !/^(?:E[A-Z]+|ERR_ACCESS_DENIED|SQL.+)$/.test(code)) return error;
   const options = { cause: thrown };
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'].includes(code)) {
     const full = `cannot write the journal ${file}: no room is left (${code}); make room, the next call tries again`;
-    return new AuditError('full', full, options);
+    return new JournalError('full', full, options);
   }
   const remedy = remedies[code] ?? 'check the disk and the folder; the next call tries again';
-  return new AuditError('unwritable', `cannot write the journal ${file} (${code}): ${remedy}`, options);
+  return new JournalError('unwritable', `cannot write the journal ${file} (${code}): ${remedy}`, options);
 }

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { serveRequests } from '../../lib/worker-client.ts';
-import { JournalKeeper, type JournalQuestion } from './keeper.ts';
+import { JournalKeeper, type JournalRequest } from './keeper.ts';
 
 const keeper = new JournalKeeper((workerData as { readonly file: string }).file);
-serveRequests((question: JournalQuestion) => keeper.answer(question));
+serveRequests((request: JournalRequest) => keeper.answer(request));

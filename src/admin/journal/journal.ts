@@ -9,8 +9,8 @@ import { type Thread, WorkerClient, workerBeside } from '../../lib/worker-client
 import { assert } from '../../lib/check.ts';
 import { inTime, processNow } from '../../lib/time.ts';
 import type { Contents, JournalEntry, Filters } from './database.ts';
-import { AuditError, closedJournal, lateJournal, maxWaitMs, toAuditError } from './failures.ts';
-import type { JournalAnswer, JournalQuestion } from './keeper.ts';
+import { JournalError, closedJournal, lateJournal, maxWaitMs, toJournalError } from './failures.ts';
+import type { JournalResponse, JournalRequest } from './keeper.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 export interface JournalParts {
@@ -26,10 +26,10 @@ export interface JournalParts {
   readonly createThread?: CreateJournalThread | undefined;
 }
 
-export type CreateJournalThread = (file: string) => Thread<JournalQuestion, JournalAnswer>;
+export type CreateJournalThread = (file: string) => Thread<JournalRequest, JournalResponse>;
 
 /** The part of an entry that goes on disk together with a record. */
-export type Alongside = Omit<JournalEntry, 'record' | 'time'>;
+export type StateUpdate = Omit<JournalEntry, 'record' | 'time'>;
 
 export type Opened = Pick<Contents, 'changes' | 'freeze' | 'isCopy'>;
 
@@ -52,7 +52,7 @@ const pageSize = 1_000;
 const closeGraceMs = 2_000;
 
 /** Creates the thread of a file; a disk may take its time. */
-function startThread(file: string): Thread<JournalQuestion, JournalAnswer> {
+function startThread(file: string): Thread<JournalRequest, JournalResponse> {
   return new WorkerClient(workerBeside(import.meta, 'journal-worker'), { workerData: { file } });
 }
 
@@ -64,7 +64,7 @@ function startThread(file: string): Thread<JournalQuestion, JournalAnswer> {
  */
 export class Journal {
   readonly #parts: JournalParts;
-  readonly #thread: Thread<JournalQuestion, JournalAnswer>;
+  readonly #thread: Thread<JournalRequest, JournalResponse>;
   readonly #listeners: ((opened: Opened) => void)[] = [];
   #waiting: WaitingEntry[] = [];
   #writing: Promise<void> | undefined;
@@ -82,22 +82,22 @@ export class Journal {
   }
 
   /**
-   * Resolves when the record, and what goes with it, are on disk; rejects with an AuditError if
+   * Resolves when the record, and what goes with it, are on disk; rejects with a JournalError if
    * nothing of it is. Waiting entries are written and synced together.
    */
-  async append(record: AuditRecord, alongside?: Alongside): Promise<AuditPosition> {
+  async append(record: AuditRecord, alongside?: StateUpdate): Promise<AuditPosition> {
     const position = await this.#enter({ ...alongside, record });
     assert(position, 'a record has a position');
     return position;
   }
 
   /** The same for what has no record. */
-  async keep(alongside: Alongside): Promise<void> {
+  async keep(alongside: StateUpdate): Promise<void> {
     await this.#enter(alongside);
   }
 
   /**
-   * Resolves when the file is open; rejects with an AuditError if it cannot be. It need not be
+   * Resolves when the file is open; rejects with a JournalError if it cannot be. It need not be
    * called: each append opens the file, too.
    */
   async open(): Promise<void> {
@@ -154,7 +154,7 @@ export class Journal {
       try {
         await this.#write(batch);
       } catch (thrown) {
-        this.#fail(batch, toAuditError(thrown, this.#parts.file));
+        this.#fail(batch, toJournalError(thrown, this.#parts.file));
       }
     }
     this.#writing = undefined;
@@ -167,7 +167,7 @@ export class Journal {
       entries: batch.map(({ entry }) => entry),
       known: this.#last,
       untilMs: processNow() + maxWaitMs,
-      again: this.#isInDoubt,
+      reopen: this.#isInDoubt,
     });
     this.#isInDoubt = true;
     const { opened, positions = [] } = await inTime(answer, maxWaitMs, () => lateJournal(file));
@@ -210,10 +210,10 @@ export class Journal {
   }
 
   /** Resolves to the response of the thread; rejects with the failure in it. */
-  async #ask(question: JournalQuestion): Promise<JournalAnswer> {
-    const answer = await this.#thread.ask(question);
+  async #ask(request: JournalRequest): Promise<JournalResponse> {
+    const answer = await this.#thread.ask(request);
     const { failure } = answer;
     if (!failure) return answer;
-    throw failure.reason ? new AuditError(failure.reason, failure.message) : new Error(failure.message);
+    throw failure.reason ? new JournalError(failure.reason, failure.message) : new Error(failure.message);
   }
 }

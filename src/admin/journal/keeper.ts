@@ -9,12 +9,12 @@ import {
   openForReading,
   type JournalQuery,
 } from './database.ts';
-import { AuditError, type AuditFailure, lateJournal, toAuditError } from './failures.ts';
+import { JournalError, type JournalFailure, lateJournal, toJournalError } from './failures.ts';
 import { processNow } from '../../lib/time.ts';
 import type { AuditPosition } from './record.ts';
 
-/** A question to the thread. */
-export type JournalQuestion =
+/** A request to the thread. */
+export type JournalRequest =
   | {
       readonly do: 'write';
       readonly entries: readonly JournalEntry[];
@@ -22,21 +22,24 @@ export type JournalQuestion =
       readonly known: AuditPosition | undefined;
       /** The time of `processNow` after which nobody waits: then nothing may be written. */
       readonly untilMs: number;
-      /** True after a response that came too late: the response has what is on disk once more. */
-      readonly again: boolean;
+      /**
+       * True if the outcome of the last write is unknown: the file is opened again, and the response has
+       * its contents.
+       */
+      readonly reopen: boolean;
     }
   | { readonly do: 'find'; readonly page: JournalQuery }
   | { readonly do: 'close' };
 
-export interface JournalAnswer {
+export interface JournalResponse {
   readonly positions?: readonly (AuditPosition | undefined)[];
   /** After the file was opened. */
   readonly opened?: Contents;
   readonly found?: FoundRecords;
-  readonly failure?: { readonly reason: AuditFailure | undefined; readonly message: string };
+  readonly failure?: { readonly reason: JournalFailure | undefined; readonly message: string };
 }
 
-/** Answers questions to the journal, and opens its file at the first one. */
+/** Answers requests to the journal, and opens its file at the first one. */
 export class JournalKeeper {
   readonly #file: string;
   #database: JournalDatabase | undefined;
@@ -45,22 +48,27 @@ export class JournalKeeper {
     this.#file = file;
   }
 
-  async answer(question: JournalQuestion): Promise<JournalAnswer> {
+  async answer(request: JournalRequest): Promise<JournalResponse> {
     try {
-      if (question.do === 'write') return await this.#write(question);
-      if (question.do === 'find') return { found: await this.#find(question.page) };
+      if (request.do === 'write') return await this.#write(request);
+      if (request.do === 'find') return { found: await this.#find(request.page) };
       this.#close();
       return {};
     } catch (thrown) {
-      // The next question opens the file, and finds out what is on disk.
+      // The next request opens the file, and finds out what is on disk.
       this.#close();
-      const error = toAuditError(thrown, this.#file);
-      return { failure: { reason: error instanceof AuditError ? error.reason : undefined, message: error.message } };
+      const error = toJournalError(thrown, this.#file);
+      return { failure: { reason: error instanceof JournalError ? error.reason : undefined, message: error.message } };
     }
   }
 
-  async #write({ entries, known, untilMs, again }: Extract<JournalQuestion, { do: 'write' }>): Promise<JournalAnswer> {
-    if (again || this.#database?.isInPlace === false) this.#close();
+  async #write({
+    entries,
+    known,
+    untilMs,
+    reopen,
+  }: Extract<JournalRequest, { do: 'write' }>): Promise<JournalResponse> {
+    if (reopen || this.#database?.isInPlace === false) this.#close();
     const isOpen = this.#database !== undefined;
     this.#database ??= await openDatabase(this.#file, known, Date.now);
     const opened = isOpen ? undefined : this.#database.contents;
@@ -70,7 +78,7 @@ export class JournalKeeper {
     return { positions, ...(opened && { opened }) };
   }
 
-  /** Entries that are on disk have not failed if this fails: the next question opens the file. */
+  /** Entries that are on disk have not failed if this fails: the next request opens the file. */
   #settle(entries: readonly JournalEntry[]): void {
     try {
       this.#database?.settle(entries);

@@ -5,7 +5,7 @@ import type { AuditLine } from './record.ts';
 
 /**
  * Compares the changes and the freeze of a journal with its records: each state is in the
- * transaction of its record, so that a change of the tables alone is found. A change may only be
+ * transaction of its record, so that a change of only the tables is found. A change may only be
  * gone that is in none of `openStates` any more.
  */
 export function createStateCheck(database: DatabaseSync, openStates: readonly string[]) {

@@ -24,7 +24,7 @@ export type FreezeSwitch = ReturnType<typeof createFreezeSwitch>;
 
 export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: boolean) => void) {
   let state: Freeze | undefined;
-  let thawed = new AbortController();
+  let freezing = new AbortController();
   /** The present freeze until it is kept. */
   let unkept: Unkept | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -38,14 +38,14 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
 
   function enter(wanted: Freeze): void {
     state = wanted;
-    thawed.abort(frozenProblem(wanted));
+    freezing.abort(frozenProblem(wanted));
     onChanged(true);
   }
 
   function leave(): void {
     state = undefined;
     unkept = undefined;
-    if (thawed.signal.aborted) thawed = new AbortController();
+    if (freezing.signal.aborted) freezing = new AbortController();
     onChanged(false);
   }
 
@@ -59,7 +59,7 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
     get state() {
       return state;
     },
-    /** False while a freeze is in memory alone, because the journal cannot be written. */
+    /** False while a freeze is only in memory, because the journal cannot be written. */
     get isKept() {
       return unkept === undefined;
     },
@@ -68,7 +68,7 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
      * a new signal.
      */
     get signal() {
-      return thawed.signal;
+      return freezing.signal;
     },
     /** Freezes all changes at once, and resolves when it is kept, or that failed. */
     async freeze(freeze: Omit<Freeze, 'since'>, keep: Keep): Promise<void> {
@@ -88,7 +88,7 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
         if (state === lifted) leave();
       });
     },
-    /** Tries again to keep a freeze that is in memory alone. */
+    /** Tries again to keep a freeze that is only in memory. */
     keepAgain: () => inTurn(() => keepNow(unkept)).catch(() => undefined),
     /** Takes over what the journal has when it is opened. */
     found(freeze: string | undefined): void {

@@ -42,7 +42,7 @@ type Refusal = 'role_too_low' | 'operation_denied' | 'appliance_denied';
 /** The decision of the policy; a refusal has a reason. */
 export type Permission = { readonly allowed: true } | { readonly allowed: false; readonly because: Refusal };
 
-export function changes(risk: Risk): boolean {
+export function isChangeRisk(risk: Risk): boolean {
   return risk !== 'read' && risk !== 'secret';
 }
 
@@ -59,7 +59,7 @@ export function may(
   key: EndpointKey,
   { risk }: Pick<EndpointRow, 'risk'>,
 ): Permission {
-  const mayPlan = principal.plansOnly === true && changes(risk);
+  const mayPlan = principal.plansOnly === true && isChangeRisk(risk);
   if (!mayPlan && !roleMay(principal.role, risk)) return { allowed: false, because: 'role_too_low' };
   return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };
 }
@@ -79,7 +79,7 @@ export function mayOwn(principal: Principal, key: OwnOperation): Permission {
  * Returns true if the token covers a record of the audit, or the filter of a query. A record
  * without an appliance needs a token for all.
  */
-export function maySee(
+export function maySeeRecord(
   principal: Principal,
   { appliance, operation }: Pick<AuditRecord, 'appliance' | 'operation'>,
 ): boolean {
@@ -115,7 +115,7 @@ export function risksOf(call: OperationCall): readonly Risk[] {
 
 /** Returns true for a call that may change the appliance, also for a read that acts. */
 export function isChange(call: OperationCall): boolean {
-  return risksOf(call).some(changes);
+  return risksOf(call).some(isChangeRisk);
 }
 
 /** Throws an {@link AdminProblem} for a call that the policy refuses. */
@@ -134,7 +134,7 @@ function authoriseRisk(principal: Principal, call: OperationCall, risk: Risk): v
       decision.because === 'role_too_low'
         ? `${key} is ${risk}${effect}, which the role ${principal.role} may not do; nothing was sent.`
         : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
-    refused: role,
+    remedyValue: role,
   });
 }
 
@@ -155,7 +155,7 @@ export function refuseViewer({ name, role, plansOnly }: Principal): void {
   if (plansOnly || roleMay(role, 'reversible')) return;
   throw new AdminProblem('role_too_low', {
     detail: `The role ${role} of ${name} may change nothing, and so ask for no change; nothing was sent.`,
-    refused: 'operator or admin',
+    remedyValue: 'operator or admin',
   });
 }
 
@@ -171,7 +171,7 @@ export function authoriseOwn(principal: Principal, key: OwnOperation): void {
     operation_denied: `The allow and deny lists of ${name} leave ${key} out.`,
     appliance_denied: `A freeze is for all appliances and needs a token for '*'; that of ${name} is for ${appliances.join(', ')}.`,
   };
-  throw new AdminProblem(decision.because, { detail: details[decision.because], refused: 'admin' });
+  throw new AdminProblem(decision.because, { detail: details[decision.because], remedyValue: 'admin' });
 }
 
 /**

@@ -8,7 +8,7 @@ const checkIt = 'Check with `zlb-exporter check` that the appliance can be reach
 
 /**
  * All refusals of the gateway itself: stable code, HTTP status, title and the next step, which may
- * depend on what was refused.
+ * depend on the case.
  */
 const refusals = {
   unauthenticated: [
@@ -198,7 +198,7 @@ const refusals = {
   internal_error: [500, 'The gateway failed', 'Look into the log of the exporter for the request id.'],
 } as const satisfies Record<
   string,
-  readonly [status: number, title: string, remedy: string | ((refused: string) => string)]
+  readonly [status: number, title: string, remedy: string | ((value: string) => string)]
 >;
 
 export type ProblemCode = keyof typeof refusals;
@@ -209,8 +209,8 @@ export const problemCodes = Object.keys(refusals) as readonly ProblemCode[];
 export interface ProblemDetails {
   /** A sentence about this case, without secrets. */
   readonly detail: string;
-  /** The thing that was refused, for the remedy of the code. */
-  readonly refused?: string | undefined;
+  /** The text that the remedy of the code has in it. */
+  readonly remedyValue?: string | undefined;
   /** Replaces the usual remedy of the code. */
   readonly remedy?: string;
   /** Replaces the usual status of the code. */
@@ -230,7 +230,13 @@ export class AdminProblem extends AdminError {
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(code: ProblemCode, details: ProblemDetails) {
-    const { detail, refused, remedy = usualRemedy(code, refused), status = problemStatus(code), cause } = details;
+    const {
+      detail,
+      remedyValue,
+      remedy = usualRemedy(code, remedyValue),
+      status = problemStatus(code),
+      cause,
+    } = details;
     super(refusals[code][1], { detail, remedy, code, status, cause });
     const { headers = {}, members = {} } = details;
     this.headers = headers;
@@ -242,9 +248,9 @@ export function problemStatus(code: ProblemCode): number {
   return refusals[code][0];
 }
 
-function usualRemedy(code: ProblemCode, refused = ''): string {
+function usualRemedy(code: ProblemCode, value = ''): string {
   const [, , remedy] = refusals[code];
-  return typeof remedy === 'string' ? remedy : remedy(refused);
+  return typeof remedy === 'string' ? remedy : remedy(value);
 }
 
 /** Codes of failures that are found before the appliance could change anything. */

@@ -22,7 +22,7 @@ interface RecipeBackend {
   readonly othersUp: number;
 }
 
-const backendParameters = { farm: true, backend: true, service: false } as const;
+const backendParameters = { farm: 'required', backend: 'required', service: 'optional' } as const;
 
 /** Finds a backend by `ip:port` or id; rejects with an AdminError that lists those there are. */
 async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' | 'values'>): Promise<RecipeBackend> {

@@ -5,7 +5,7 @@ import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.t
 export const backup: Recipe = {
   name: 'backup',
   about: 'back up the configuration and see that the backup is there',
-  parameters: { name: false },
+  parameters: { name: 'optional' },
   async plan(context) {
     const name = context.values.name ?? defaultName(context.askedAtMs ?? context.now());
     const steps = await backupSteps(context, name);

@@ -172,7 +172,7 @@ async function entriesOf(path: string): Promise<readonly Dirent[]> {
 function keyOf(name: string): string | undefined {
   // certbot and dehydrated.
   if (/(^|\/)fullchain\.pem$/.test(name)) return name.replace(/fullchain\.pem$/, 'privkey.pem');
-  // lego, which has the intermediates alone in `.issuer.crt`.
+  // lego, which has only the intermediates in `.issuer.crt`.
   return /(?<!\.issuer)\.crt$/.test(name) ? name.replace(/crt$/, 'key') : undefined;
 }
 

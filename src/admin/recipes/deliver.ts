@@ -22,15 +22,15 @@ export function createDeliver(folder: CertificatesFolder | undefined): Recipe {
     name: 'deliver',
     about: 'replace a certificate by a renewed one on each farm that uses it',
     parameters: {
-      farm: false,
-      replaces: false,
-      covered: false,
-      fewer_names: false,
-      change_key_type: false,
-      incomplete_chain: false,
-      ...(folder !== undefined && { certificate: false }),
+      farm: 'optional',
+      replaces: 'optional',
+      covered: 'optional',
+      fewer_names: 'optional',
+      change_key_type: 'optional',
+      incomplete_chain: 'optional',
+      ...(folder !== undefined && { certificate: 'optional' as const }),
     },
-    files: { cert: { isRequired: false, hasKey: false }, key: { isRequired: false, hasKey: true } },
+    files: { cert: { isRequired: false, sendsKey: false }, key: { isRequired: false, sendsKey: true } },
     async plan(context) {
       const { values, files } = context;
       const { cert, key } = files;

@@ -16,7 +16,7 @@ export const installActivation: Recipe = {
   name: 'install-activation',
   about: 'install an activation certificate and see that the appliance is activated',
   parameters: {},
-  files: { file: { isRequired: true, hasKey: false } },
+  files: { file: { isRequired: true, sendsKey: false } },
   async plan(context) {
     const { calls, files, now } = context;
     const certificates = certificatesIn(files.file ?? '');

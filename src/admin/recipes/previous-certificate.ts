@@ -168,7 +168,7 @@ export function keyTypeOf({ publicKey }: X509Certificate): string {
 }
 
 /**
- * Rejects with an AdminError when a farm has its own list of ciphers: a list for RSA alone leaves
+ * Rejects with an AdminError when a farm has its own list of ciphers: a list for only RSA leaves
  * an ECDSA certificate no cipher, and the reverse.
  */
 async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {

@@ -9,8 +9,8 @@ export interface Recipe {
   readonly name: string;
   /** One sentence. */
   readonly about: string;
-  /** The names of the values, with true for a required one. */
-  readonly parameters: Readonly<Record<string, boolean>>;
+  /** The names of the values. */
+  readonly parameters: Readonly<Record<string, 'required' | 'optional'>>;
   /** The files that it takes, by name. They may hold keys: a change with a file never waits. */
   readonly files?: Readonly<Record<string, RecipeFile>>;
   /** Only reads; rejects with an AdminError when there is nothing to do, or it cannot be done. */
@@ -20,8 +20,8 @@ export interface Recipe {
 /** A text file in PEM. */
 export interface RecipeFile {
   readonly isRequired: boolean;
-  /** False if a private key in it is of no use, and stays with its owner. */
-  readonly hasKey: boolean;
+  /** True if its private key is sent; otherwise the client removes it. */
+  readonly sendsKey: boolean;
 }
 
 /** The limits of the collector `vip` of an appliance. */

@@ -1,7 +1,8 @@
 // Lists the recipes: repairs of several calls, such as the restart of a farm. A recipe only
 // describes its steps and how to undo them. It sends nothing by itself: changes/run.ts makes its
-// calls through the gateway, one step after another, and takes completed steps back when a later
-// one fails. Read on in recipe.ts and restart-farm.ts.
+// calls through the gateway, one step after another. When a step fails, run.ts runs its rollback if
+// it has one, and otherwise prints the commands that undo the steps before it. Read on in recipe.ts
+// and restart-farm.ts.
 
 import { backup } from './backup.ts';
 import type { CertificatesFolder } from './certificates-folder.ts';

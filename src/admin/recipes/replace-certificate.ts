@@ -10,8 +10,8 @@ import { readNewCertificate } from './new-certificate.ts';
 export const replaceCertificate: Recipe = {
   name: 'replace-certificate',
   about: "put a new certificate in the place of a farm's, and restart the farm",
-  parameters: { farm: true, old: false, incomplete_chain: false },
-  files: { file: { isRequired: true, hasKey: true } },
+  parameters: { farm: 'required', old: 'optional', incomplete_chain: 'optional' },
+  files: { file: { isRequired: true, sendsKey: true } },
   async plan(context) {
     const { values, files, now } = context;
     const { farm: farmname = '', old: wanted } = values;

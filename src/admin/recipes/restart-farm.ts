@@ -20,7 +20,7 @@ export interface FarmReading extends Farm {
 export const restartFarm: Recipe = {
   name: 'restart-farm',
   about: 'restart a farm, wait until it is up, and compare before and after',
-  parameters: { farm: true },
+  parameters: { farm: 'required' },
   async plan(context) {
     const before = await readState(context, context.values.farm ?? '');
     return {

@@ -8,7 +8,7 @@ import { callStep, type Recipe } from './recipe.ts';
 export const sendLogs: Recipe = {
   name: 'send-logs',
   about: 'send the system log to an exporter that counts requests; to=off ends it',
-  parameters: { to: true },
+  parameters: { to: 'required' },
   async plan({ calls: { appliance, dryRun, parametersOf }, values: { to = '' } }) {
     const { host, port } = parseListenAddress(to) ?? { host: '', port: 0 };
     if (to !== 'off' && (host === '' || port === 0))

@@ -1,6 +1,6 @@
 import { confirmationOf } from '../../admin/calls/approval.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
-import { changes } from '../../admin/policy/policy.ts';
+import { isChangeRisk } from '../../admin/policy/policy.ts';
 import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
@@ -110,7 +110,7 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
   const { flags, client, warn } = session;
   const given = flags.confirm;
   const confirm = given ?? confirmationOf(call, appliance)[0];
-  if (changes(call.operation.row.risk)) {
+  if (isChangeRisk(call.operation.row.risk)) {
     const { dryRun, body } = await dryRunOf(prepared, confirm, session);
     // The appliance has the last word, and its description may be wrong.
     if (dryRun.would === 'be refused' || (wouldFail(dryRun) && !flags.force)) {

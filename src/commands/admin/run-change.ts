@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream';
 import {
   type ChangeEvent,
   ChangeEventSchema,
-  type PlanOfChange,
-  PlanOfChangeSchema,
+  type ChangeDryRun,
+  ChangeDryRunSchema,
   type ShownChange,
 } from '../../admin/changes/change.ts';
-import type { Asked } from '../../admin/changes/task.ts';
+import type { ChangeRequest } from '../../admin/changes/task.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
@@ -15,7 +15,9 @@ import { type GatewayRequest, checkedReply, tooLong } from './gateway-client.ts'
 import type { AdminSession } from './session.ts';
 
 /** The body of a change; members without a value are left out. */
-export type Asking = Pick<Asked, 'appliance'> & { readonly [Name in keyof Asked]?: Asked[Name] | undefined };
+export type Asking = Pick<ChangeRequest, 'appliance'> & {
+  readonly [Name in keyof ChangeRequest]?: ChangeRequest[Name] | undefined;
+};
 
 /** Returns the request of a change, or of another path of changes. */
 export function post(path: string, value: unknown): GatewayRequest {
@@ -23,10 +25,10 @@ export function post(path: string, value: unknown): GatewayRequest {
 }
 
 /** Resolves to the plan of a change; nothing is changed. */
-export async function planOf(asked: Asking, session: Pick<AdminSession, 'client'>): Promise<PlanOfChange> {
+export async function planOf(asked: Asking, session: Pick<AdminSession, 'client'>): Promise<ChangeDryRun> {
   const response = await session.client.send(post('/changes?dry_run=true', { ...asked, run: 'now' }));
   return checkedReply(
-    PlanOfChangeSchema,
+    ChangeDryRunSchema,
     parseJson(await response.whole()),
     'The gateway answered with something else than a plan',
   );

@@ -1,4 +1,4 @@
-import { type ChangeEvent, type PlanOfChange, type ShownChange, planLines } from '../../admin/changes/change.ts';
+import { type ChangeEvent, type ChangeDryRun, type ShownChange, planLines } from '../../admin/changes/change.ts';
 import type { Recipe } from '../../admin/recipes/recipe.ts';
 import { oneLine } from '../../lib/text.ts';
 import { parseDuration } from '../../lib/time.ts';
@@ -93,14 +93,14 @@ async function readFiles(
   const texts: [string, string][] = [];
   for (const [name, path] of Object.entries(paths)) {
     const text = await readText(path, name);
-    const shown = files[name]?.hasKey ? text : withoutKeys(text);
+    const shown = files[name]?.sendsKey ? text : withoutKeys(text);
     if (shown !== text) say(`The private key in ${oneLine(path, 200)} stays here.`);
     texts.push([name, shown]);
   }
   return Object.fromEntries(texts);
 }
 
-function showDryRun({ plan, lines, would }: PlanOfChange, head: readonly string[], session: AdminSession): number {
+function showDryRun({ plan, lines, would }: ChangeDryRun, head: readonly string[], session: AdminSession): number {
   printLines(
     [...head, ...shown(lines), ...plan.steps.flatMap(stepLines), '', 'Dry run: nothing was changed.'],
     session,

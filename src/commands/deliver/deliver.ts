@@ -155,9 +155,7 @@ function othersIn(plans: readonly Planned[], replaces: string | undefined): read
     detail === undefined ? [] : { appliance, farm: '-', result: 'failed', detail },
   );
   const kept = plans.flatMap(({ appliance, targets }) =>
-    targets
-      .filter(isKept)
-      .map(({ farm, result, detail }): DeliveryRow => ({ appliance, farm, result, detail })),
+    targets.filter(isKept).map(({ farm, result, detail }): DeliveryRow => ({ appliance, farm, result, detail })),
   );
   if (plans.some(isFound)) return [...failed, ...kept];
   const otherKey = kept.find(({ result }) => result === 'other key type');

@@ -6,7 +6,7 @@ import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import type { World } from '../../../simulator/world.ts';
 import { callOf, givenSession } from './given-session.ts';
 
-type Asked = Partial<Omit<DryRunParts['asked'], 'principal' | 'call' | 'body'> & DryRunParts['asked']['principal']> & {
+type Asked = Partial<Omit<DryRunParts['call'], 'principal' | 'target' | 'body'> & DryRunParts['call']['principal']> & {
   readonly frozen?: boolean;
 };
 
@@ -25,9 +25,9 @@ async function givenPlans(world: World) {
     const admin = { role: 'admin', deny: [], skipConfirmation: false, guards: 'refuse' } as const;
     const headers = { confirm: undefined, force: false, reason: undefined };
     return dryRunCall({
-      asked: {
+      call: {
         appliance: 'lb-1',
-        call: callOf(request),
+        target: callOf(request),
         body: fields ? body : undefined,
         ...headers,
         ...asked,
@@ -35,7 +35,7 @@ async function givenPlans(world: World) {
       },
       session,
       frozen,
-      approval: 'sent',
+      clearance: 'cleared',
     });
   };
   return { ...given, plan };

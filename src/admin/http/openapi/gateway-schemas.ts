@@ -5,7 +5,7 @@ import { DryRunSchema } from '../../calls/dry-run.ts';
 import { FindingSchema } from '../../policy/guards/guard.ts';
 import { roles } from '../../policy/principal.ts';
 import { problemCodes } from '../../policy/problem.ts';
-import { ChangeEventSchema, changeStates, PlanOfChangeSchema, ShownChangeSchema } from '../../changes/change.ts';
+import { ChangeEventSchema, changeStates, ChangeDryRunSchema, ShownChangeSchema } from '../../changes/change.ts';
 import { NotProposedSchema, TakenSchema } from '../../changes/proposals.ts';
 
 const role = Type.Enum([...roles]);
@@ -96,7 +96,7 @@ export const gatewaySchemas = {
   Audit: AuditSchema,
   Change: ShownChangeSchema,
   ChangeEvent: ChangeEventSchema,
-  PlanOfChange: PlanOfChangeSchema,
+  PlanOfChange: ChangeDryRunSchema,
   Changes: Type.Object({
     changes: Type.Array(Type.Omit(ShownChangeSchema, ['plan']), { description: 'Without `plan`.' }),
     not_proposed: Type.Array(NotProposedSchema, {

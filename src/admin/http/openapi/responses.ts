@@ -39,7 +39,7 @@ export const wireSchemas: JsonObject = {
   [wireNames.name]: { type: ['string', 'number'], description: 'A text that identifies something; never empty.' },
 };
 
-/** Returns a schema of ours in the words of JSON Schema 2020-12 alone. */
+/** Returns a schema of ours in only the words of JSON Schema 2020-12. */
 export function plainSchema(schema: TSchema): unknown {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
     if (!isRecord(value)) return value;
@@ -124,7 +124,7 @@ interface RouteResponse {
 
 /**
  * Returns what the document shows of a route of the gateway itself, as parts of its schema. `takes`
- * is for the document alone: the handler reads the body, within the limits of bodies.
+ * is only for the document: the handler reads the body, within the limits of bodies.
  */
 export function gatewayRoute(operationId: string, summary: string, answer: RouteResponse) {
   const { description, schema, status = 200, takes, others } = answer;

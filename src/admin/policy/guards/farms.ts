@@ -169,7 +169,7 @@ async function missingCertificate(
     const missing = files.find((file) => !store.some((each) => each.file === file));
     return missing && `the store does not have the file of its certificate ${missing}`;
   } catch (error) {
-    // A key for farms alone may restart one: it is the right of its user.
+    // A key for only farms may restart one: it is the right of its user.
     if (error instanceof ApplianceError && error.reason === 'forbidden') return undefined;
     throw error;
   }

@@ -107,7 +107,7 @@ export function refuseFindings(findings: readonly GuardFinding[], { forced, warn
   if (blocking.length === 0 || forced || warned) return;
   throw new AdminProblem('guarded', {
     detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
-    refused: blocking.map(({ remedy }) => remedy).join(' '),
+    remedyValue: blocking.map(({ remedy }) => remedy).join(' '),
     members: { findings },
   });
 }

@@ -24,9 +24,9 @@ export async function inspectCall(
   { operation, params }: OperationCall,
   body: Readonly<Record<string, unknown>>,
   { read, knownFarms }: Pick<GuardContext, 'read' | 'knownFarms'>,
-  answers: KnownReplies = new Map(),
+  replies: KnownReplies = new Map(),
 ): Promise<readonly GuardFinding[]> {
-  const context = { operation: operation.key, params, body, read: readOnce(read, answers), knownFarms };
+  const context = { operation: operation.key, params, body, read: readOnce(read, replies), knownFarms };
   const findings: GuardFinding[] = [];
   for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.key))) {
     const finding = await inspected(guard, context);
@@ -57,11 +57,11 @@ async function inspected(guard: Guard, context: GuardContext): Promise<GuardFind
 }
 
 /** Makes the same read once, whatever its result. */
-function readOnce(read: GuardRead, answers: KnownReplies): GuardRead {
+function readOnce(read: GuardRead, replies: KnownReplies): GuardRead {
   return (key, params, limitMs) => {
     const question = questionOf(key, params);
-    const answer = answers.get(question) ?? read(key, params, limitMs);
-    answers.set(question, answer);
+    const answer = replies.get(question) ?? read(key, params, limitMs);
+    replies.set(question, answer);
     return answer as ReturnType<typeof read<typeof key>>;
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { approvalOf } from '../../../../src/admin/calls/approval.ts';
+import { clearanceOf } from '../../../../src/admin/calls/approval.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import type { AdminCall, PinnedPlan } from '../../../../src/admin/calls/admin-call.ts';
@@ -14,20 +14,20 @@ const remove = ['DELETE', '/farms/shop'] as const;
 const upload = ['PUT', '/system/backup/one'] as const;
 
 it.each<[what: string, call: readonly [string, string], asked: Asked, outcome: string]>([
-  ['a call of another risk', ['GET', '/farms'] as const, {}, 'sent'],
-  ['an approved call', remove, { plan }, 'sent'],
-  ['a destructive call', remove, {}, 'waits'],
-  ['a call of a change that ran at once', remove, { plan: { ...plan, isApproved: false } }, 'waits'],
+  ['a call of another risk', ['GET', '/farms'] as const, {}, 'cleared'],
+  ['an approved call', remove, { plan }, 'cleared'],
+  ['a destructive call', remove, {}, 'needs_approval'],
+  ['a call of a change that ran at once', remove, { plan: { ...plan, isApproved: false } }, 'needs_approval'],
   ['one that breaks glass', remove, { breakGlass: true }, 'break_glass_denied'],
   ['one that breaks glass and may', remove, { breakGlass: true, mayBreakGlass: true }, 'break_glass'],
-  ['one that may break glass and does not', remove, { mayBreakGlass: true }, 'waits'],
+  ['one that may break glass and does not', remove, { mayBreakGlass: true }, 'needs_approval'],
   ['a file, which is not kept', upload, {}, 'cannot_wait'],
 ])('decides about %s whether a second person is needed', (_, [method, path], parts, outcome) => {
   const { mayBreakGlass = false, ...asked }: Asked = parts;
   const principal = givenPrincipal({ breakGlass: mayBreakGlass });
-  const call = createOperations().find(method, path);
+  const target = createOperations().find(method, path);
 
-  const said = approvalOf({ requiredFor }, { principal, breakGlass: false, call, ...asked });
+  const said = clearanceOf({ requiredFor }, { principal, breakGlass: false, target, ...asked });
 
   expect(said instanceof AdminProblem ? said.code : said).toBe(outcome);
 });

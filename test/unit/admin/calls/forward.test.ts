@@ -5,7 +5,7 @@ import { type BodyMemory, maxBodyBytes } from '../../../../src/admin/calls/body-
 import { forward } from '../../../../src/admin/calls/forward.ts';
 import type { RelayResponse } from '../../../../src/appliance/relay.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
-import type { Particulars } from '../../../../src/admin/calls/recorder.ts';
+import type { EventFields } from '../../../../src/admin/calls/recorder.ts';
 import { givenBodyMemory } from '../../../support/given-body-memory.ts';
 
 /** A change whose answer is a stream, as the appliance sends a long one. */
@@ -13,7 +13,7 @@ async function givenLongAnswer(
   body: Readable,
   { status = 200, headers = {}, memory = givenBodyMemory() }: Partial<RelayResponse> & { memory?: BodyMemory } = {},
 ) {
-  const outcomes: Particulars[] = [];
+  const outcomes: EventFields[] = [];
   const leaving = new AbortController();
   let over: Promise<unknown> | undefined;
   const answering = forward({
@@ -26,12 +26,12 @@ async function givenLongAnswer(
         },
       },
     },
-    asked: {
+    call: {
       principal: { name: 'alice' },
       signal: leaving.signal,
-      call: createOperations().find('PUT', '/farms/shop/actions'),
+      target: createOperations().find('PUT', '/farms/shop/actions'),
       body: undefined,
-      sent: 'recorded',
+      stage: 'recorded',
     },
     beforeSending: () => undefined,
     slot: { signal: new AbortController().signal, keepFor: (exchange) => void (over = exchange) },

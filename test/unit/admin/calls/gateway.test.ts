@@ -123,7 +123,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     step: 'send' | 'plan' = 'send',
   ) {
     const leaving = new AbortController();
-    const call = operations.find(method, path);
+    const target = operations.find(method, path);
     const body = Readable.from([Buffer.from('{"action":"start"}')]);
     const unread = { contentType: 'application/json', contentLength: undefined, body, ...more };
     const asked = {
@@ -132,7 +132,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       token: new Secret(token),
       address: '192.0.2.7',
       appliance: 'lb-1',
-      call,
+      target,
       reason: undefined,
       force: false,
       breakGlass: false,
@@ -142,16 +142,16 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     };
     let made: AdminCall | undefined;
     const sending = async () => {
-      const read = await readBody(call.operation.row.body, unread, bodyLimits);
-      made = { ...asked, body: read, sent: 'not_sent' };
+      const read = await readBody(target.operation.row.body, unread, bodyLimits);
+      made = { ...asked, body: read, stage: 'new' };
       if (step === 'plan') return await gateway.dryRun(made);
-      const approval = gateway.admit(made);
-      if (approval === 'waits') throw new Error('no call of these tests needs approval');
-      return await gateway.send(made, approval);
+      const clearance = gateway.admit(made);
+      if (clearance === 'needs_approval') throw new Error('no call of these tests needs approval');
+      return await gateway.send(made, clearance);
     };
     const answer = sending();
     answer.catch(() => undefined);
-    return { answer, leave: () => leaving.abort(), progress: () => made?.sent };
+    return { answer, leave: () => leaving.abort(), progress: () => made?.stage };
   }
 
   /** Asks which parameters an operation takes. */
@@ -185,7 +185,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     records: () => records.filter(({ path }) => !path.includes('/other')),
     sent: () => sent.filter((call) => !call.includes('/other')),
     reads,
-    changes: () => gateway.changesOf('lb-1'),
+    changes: () => gateway.changeCountOf('lb-1'),
     queued: () => queued,
     appliances,
     applianceAt,
@@ -242,7 +242,7 @@ describe('a change whose approval has just read everything', () => {
 
   it('is sent without reading it again', async () => {
     const steps = await givenSteps();
-    const plan = planOf({ answers: answers(), changes: steps.changes(), atMs: steadyNow() });
+    const plan = planOf({ replies: answers(), changeCount: steps.changes(), atMs: steadyNow() });
 
     await steps.request(start, { plan }).answer;
 
@@ -253,7 +253,7 @@ describe('a change whose approval has just read everything', () => {
   it.each(['a change was sent since', 'it was read a second ago'])('is checked again if %s', async (why) => {
     const steps = await givenSteps();
     const atMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
-    const plan = planOf({ answers: answers(), changes: steps.changes(), atMs });
+    const plan = planOf({ replies: answers(), changeCount: steps.changes(), atMs });
     if (why.includes('since')) await steps.request('/farms/shop/backends', { method: 'POST' }).answer;
     steps.farm.status = 'up';
 
@@ -308,7 +308,7 @@ describe('a change is not sent when, during a wait,', () => {
 
       await expect(answer).rejects.toMatchObject({ code });
       expect(steps.sent()).toEqual([]);
-      expect(progress()).toBe(recorded.length > 0 ? 'recorded' : 'not_sent');
+      expect(progress()).toBe(recorded.length > 0 ? 'recorded' : 'new');
       const [, outcome = { code }] = steps.records();
       expect(steps.records().map(({ event }) => event)).toEqual(recorded);
       expect(outcome).toMatchObject({ code });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { AuditError } from '../../../../src/admin/journal/failures.ts';
+import { JournalError } from '../../../../src/admin/journal/failures.ts';
 import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
 import { createRecorder, type Subject } from '../../../../src/admin/calls/recorder.ts';
@@ -26,7 +26,7 @@ function givenRecorder() {
   const recorder = createRecorder({
     journal: {
       async append(record) {
-        if (state.isFull) throw new AuditError('full', 'no room is left');
+        if (state.isFull) throw new JournalError('full', 'no room is left');
         written.push(record);
         return { seq: written.length, hash: '' };
       },
@@ -59,13 +59,14 @@ const encoded = (text: string): string =>
 it('refusals in the audit are recorded sixty times a minute for each principal, then counted, and summed up once before the next record', async () => {
   const { recorder, written, state } = givenRecorder();
   const bob = givenPrincipal({ name: 'bob', role: 'viewer' });
-  for (let count = 1; count <= 500; count += 1) await recorder.note(givenSubject({ id: `ann-${count}` }), denied);
-  await recorder.note(givenSubject({ id: 'bob-1', principal: bob }), denied);
+  for (let count = 1; count <= 500; count += 1)
+    await recorder.recordBestEffort(givenSubject({ id: `ann-${count}` }), denied);
+  await recorder.recordBestEffort(givenSubject({ id: 'bob-1', principal: bob }), denied);
   const before = written.length;
 
   state.nowMs += 60_000;
-  const position = await recorder.record(givenSubject({ id: 'bob-2', principal: bob }), { event: 'intent' });
-  await recorder.note(givenSubject({ id: 'ann-501' }), denied);
+  const position = await recorder.recordOrRefuse(givenSubject({ id: 'bob-2', principal: bob }), { event: 'intent' });
+  await recorder.recordBestEffort(givenSubject({ id: 'ann-501' }), denied);
   await recorder.close();
 
   expect(before).toBe(61);
@@ -83,8 +84,8 @@ it('refusals in the audit of a long path cost little, also where a word is encod
   const path = `/${'a'.repeat(15_000)}/e=%2525252541`;
   const before = process.threadCpuUsage();
 
-  await recorder.note(givenSubject({ path }), denied);
-  await recorder.note(givenSubject({ path: `/${'b/'.repeat(2_043)}${ownToken}/x` }), denied);
+  await recorder.recordBestEffort(givenSubject({ path }), denied);
+  await recorder.recordBestEffort(givenSubject({ path: `/${'b/'.repeat(2_043)}${ownToken}/x` }), denied);
 
   expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
   expect(written[0]?.path).toBe(`/… (${path.length} characters)`);
@@ -93,7 +94,7 @@ it('refusals in the audit of a long path cost little, also where a word is encod
 
 it('refusals in the audit that were only counted are summed up when the exporter stops', async () => {
   const { recorder, written } = givenRecorder();
-  for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
+  for (let count = 1; count <= 61; count += 1) await recorder.recordBestEffort(givenSubject(), denied);
 
   await recorder.close();
   await recorder.close();
@@ -103,11 +104,11 @@ it('refusals in the audit that were only counted are summed up when the exporter
 
 it('refusals in the audit are recorded one by one again as the minute passes', async () => {
   const { recorder, written, state } = givenRecorder();
-  for (let count = 1; count <= 60; count += 1) await recorder.note(givenSubject(), denied);
+  for (let count = 1; count <= 60; count += 1) await recorder.recordBestEffort(givenSubject(), denied);
 
   state.nowMs += 1_000;
-  await recorder.note(givenSubject(), denied);
-  await recorder.note(givenSubject(), denied);
+  await recorder.recordBestEffort(givenSubject(), denied);
+  await recorder.recordBestEffort(givenSubject(), denied);
 
   expect(written).toHaveLength(61);
 });
@@ -116,8 +117,8 @@ it('refusals in the audit do not limit intents and outcomes', async () => {
   const { recorder, written } = givenRecorder();
 
   for (let count = 1; count <= 100; count += 1) {
-    await recorder.record(givenSubject(), { event: 'intent' });
-    await recorder.note(givenSubject(), { event: 'outcome', status: 200 });
+    await recorder.recordOrRefuse(givenSubject(), { event: 'intent' });
+    await recorder.recordBestEffort(givenSubject(), { event: 'outcome', status: 200 });
   }
 
   expect(written).toHaveLength(200);
@@ -128,8 +129,8 @@ it('refusals in the audit are short, and secrets are masked before the cut', asy
   const path = `/farms/${'x'.repeat(235)}/${ownToken}`;
   const reason = `${'y'.repeat(240)} ${otherToken}`;
 
-  await recorder.note(givenSubject({ path, reason }), denied);
-  await recorder.note(givenSubject({ path, reason }), { event: 'outcome' });
+  await recorder.recordBestEffort(givenSubject({ path, reason }), denied);
+  await recorder.recordBestEffort(givenSubject({ path, reason }), { event: 'outcome' });
 
   expect(written[0]?.path).toBe(`/farms/${'x'.repeat(235)}/[redacted]`.slice(0, 256));
   expect(written[0]?.reason).toBe(`${'y'.repeat(240)} [redacted]`);
@@ -139,10 +140,13 @@ it('refusals in the audit are short, and secrets are masked before the cut', asy
 
 it('refusals in the audit that could not be written are reported, also sums', async () => {
   const { recorder, lost, state } = givenRecorder();
-  for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
+  for (let count = 1; count <= 61; count += 1) await recorder.recordBestEffort(givenSubject(), denied);
   state.isFull = true;
 
-  await recorder.note(givenSubject({ id: 'lost', principal: givenPrincipal({ name: 'bob', role: 'viewer' }) }), denied);
+  await recorder.recordBestEffort(
+    givenSubject({ id: 'lost', principal: givenPrincipal({ name: 'bob', role: 'viewer' }) }),
+    denied,
+  );
   await recorder.close();
 
   expect(lost).toEqual(['lost', '-']);
@@ -151,12 +155,12 @@ it('refusals in the audit that could not be written are reported, also sums', as
 describe('a path or a reason in the audit', () => {
   const pathAfter = async (path: string): Promise<string | undefined> => {
     const { recorder, written } = givenRecorder();
-    await recorder.note(givenSubject({ path }), denied);
+    await recorder.recordBestEffort(givenSubject({ path }), denied);
     return written[0]?.path;
   };
   const reasonAfter = async (reason: string): Promise<string | undefined> => {
     const { recorder, written } = givenRecorder();
-    await recorder.record(givenSubject({ reason }), { event: 'intent' });
+    await recorder.recordOrRefuse(givenSubject({ reason }), { event: 'intent' });
     return written[0]?.reason;
   };
 
@@ -225,7 +229,7 @@ describe('a path or a reason in the audit', () => {
 
     for (const part of hostile) {
       const path = part.repeat(16_384 / part.length);
-      await recorder.record(givenSubject({ path }), { event: 'intent' });
+      await recorder.recordOrRefuse(givenSubject({ path }), { event: 'intent' });
     }
 
     expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000);
@@ -236,7 +240,7 @@ it('masks known secrets in every other field, also in names of fields', async ()
   const { recorder, written } = givenRecorder();
   const body = { [`a ${applianceKey}`]: [{ note: `the token ${ownToken}, and ${otherToken}.` }], size: 7 };
 
-  await recorder.record(givenSubject(), { event: 'intent', body });
+  await recorder.recordOrRefuse(givenSubject(), { event: 'intent', body });
 
   expect(written[0]?.body).toEqual({
     'a [redacted]': [{ note: 'the token [redacted], and [redacted].' }],
@@ -250,7 +254,7 @@ it('masks known secrets in JSON values, percent-encoded once or several times', 
     for (const text of [encoded(secret), encoded(encoded(secret)), encoded(encoded(encoded(secret)))]) {
       const body = { redirect: `/login?t=${text}`, list: [{ [text]: 'x' }], farm: 'caf%C3%A9' };
 
-      await recorder.record(givenSubject(), { event: 'intent', body });
+      await recorder.recordOrRefuse(givenSubject(), { event: 'intent', body });
 
       expect(recorder.holdsSecret(body, new Secret(ownToken))).toBe(true);
       expect(written.at(-1)?.body).toEqual({

@@ -35,7 +35,7 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
   const parts = {
     journal,
     principals: createPrincipals([token], () => clock.ms),
-    recorder: { record: () => Promise.reject(new Error('no person acts here')) },
+    recorder: { recordOrRefuse: () => Promise.reject(new Error('no person acts here')) },
     metrics: { changes: () => undefined, changeEnded: () => undefined },
     now: () => clock.ms,
     log: pino({ level: 'silent' }),

@@ -3,7 +3,7 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import type { Principal } from '../../../../src/admin/policy/principal.ts';
 import type { Change, ChangeState } from '../../../../src/admin/changes/change.ts';
 import type { ChangesContext } from '../../../../src/admin/changes/context.ts';
-import { maySee, refusalOf, shownTo } from '../../../../src/admin/changes/decide.ts';
+import { maySeeChange, refusalOf, shownTo } from '../../../../src/admin/changes/decide.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 import { givenChange } from './given-change.ts';
 
@@ -82,7 +82,7 @@ it.each<readonly [string, Partial<Principal>, boolean]>([
   ['a token whose list leaves one out', { ...bob, deny: ['actOnFarm'] }, false],
   ['a token for other appliances', { ...alice, appliances: ['lb-2'] }, false],
 ])('a change is seen by %s: %#', (_, who, isSeen) => {
-  expect(maySee(givenCore(), givenPrincipal(who), asked)).toBe(isSeen);
+  expect(maySeeChange(givenCore(), givenPrincipal(who), asked)).toBe(isSeen);
 });
 
 it('the object of a plan is shown only to those who may read it', () => {

@@ -34,14 +34,14 @@ async function givenCall(send: Gateway['send']) {
     vipLimitsOf: () => ({ networks: ['127.0.0.0/8'], connectTo: {} }),
     sleep: () => Promise.resolve(),
   };
-  const asked: Partial<AdminCall> = {
+  const call: Partial<AdminCall> = {
     appliance: 'lb-1',
-    call: createOperations().find('PUT', '/farms/dns/actions'),
+    target: createOperations().find('PUT', '/farms/dns/actions'),
     body: undefined,
   };
   return {
     connections: () => connections,
-    send: () => sendDirectly(context as ChangesContext, asked as AdminCall, 'sent'),
+    send: () => sendDirectly(context as ChangesContext, call as AdminCall, 'cleared'),
   };
 }
 
@@ -49,7 +49,7 @@ const answer = { status: 200, headers: {}, body: Buffer.from('{}') };
 
 it('a call tries other L4 farms once it holds its slot, and after it', async () => {
   let before: number | undefined;
-  const given = await givenCall(async (_asked, _approval, onHeld) => {
+  const given = await givenCall(async (_call, _clearance, onHeld) => {
     before = given.connections();
     await onHeld?.();
     await untilIs(given.connections, 1);

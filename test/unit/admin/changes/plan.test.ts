@@ -24,7 +24,7 @@ const write = { key: 'updateFarm', params: { farmname: 'shop' } } as const;
 interface Differences {
   readonly bytes?: string;
   readonly type?: string;
-  readonly salt?: string;
+  readonly digestKey?: string;
   readonly force?: boolean;
   /** The present state of the object. */
   readonly object?: string | number;
@@ -34,7 +34,7 @@ interface Differences {
 
 /** Prepares a change, as the other approver would get it. */
 function planOf(differences: Differences = {}) {
-  const { bytes = 'one', type = 'application/json', salt = 'salt', force = false, object = 'up' } = differences;
+  const { bytes = 'one', type = 'application/json', digestKey = 'key', force = false, object = 'up' } = differences;
   const { recipe, onDryRun } = differences;
   const calls = {
     appliance: 'lb-1',
@@ -46,12 +46,12 @@ function planOf(differences: Differences = {}) {
   const context = { ...givenRecipe({}), calls };
   const content = { type, bytes: Buffer.from(bytes) };
   const call = { operation: write.key, parameters: write.params, content };
-  return makePlan({ task: recipe ? { recipe, parameters: {} } : call, force, salt }, context);
+  return makePlan({ task: recipe ? { recipe, parameters: {} } : call, force, digestKey }, context);
 }
 
 it.each<readonly [string, Differences]>([
   ['another body that is shown in the same way', { bytes: 'two' }],
-  ['the body under another salt', { salt: 'pepper' }],
+  ['the body under another key', { digestKey: 'other' }],
   ['another content type', { type: 'text/plain' }],
   ['guards overridden', { force: true }],
   ['another object', { object: 'down' }],

@@ -29,10 +29,10 @@ async function run(
   let calls = 0;
   const ending = await runSteps(steps, {
     calls: {
-      callFor: () => ({ sent: 'not_sent' }) as AdminCall,
+      callFor: () => ({ stage: 'new' }) as AdminCall,
       send(call) {
         calls += 1;
-        if (leaves()) call.sent = 'sent';
+        if (leaves()) call.stage = 'sent';
         const answer = left.shift();
         return answer ? Promise.reject(answer) : Promise.resolve({ status: 200 } as CallResponse);
       },
@@ -217,7 +217,7 @@ it.each([
   const decision = { by, what, reason: null, at: '2026-11-24T01:10:00.000Z' };
   const plan = { facts: [], steps: [] };
 
-  const held = pinned(givenChange({ decision }), { plan, recent: { answers: new Map(), changes: 0, atMs: 0 } });
+  const held = pinned(givenChange({ decision }), { plan, recent: { replies: new Map(), changeCount: 0, atMs: 0 } });
 
   expect(held).toMatchObject({ requestedBy: 'alice', ...approval });
 });

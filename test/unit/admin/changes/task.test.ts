@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { recipes } from '../../../../src/admin/recipes/recipes.ts';
-import { type Asked, readAsked, readTask, secretsOf } from '../../../../src/admin/changes/task.ts';
+import { type ChangeRequest, readChangeRequest, readTask, secretsOf } from '../../../../src/admin/changes/task.ts';
 
 const known = { operations: createOperations(), recipes: () => recipes };
 const restart = { recipe: 'restart-farm', parameters: { farm: 'shop' } };
@@ -11,7 +11,7 @@ const ofEveryObject = (name: string) => JSON.parse(`{"farm":"shop","${name}":"x"
 const takes = 'restart-farm takes farm; nothing was sent.';
 const names = /^PUT \/farms\/\{farmname\}\/actions needs a plain value for each name in braces, and nothing else/;
 
-it.each<readonly [string, Partial<Asked>, string | RegExp]>([
+it.each<readonly [string, Partial<ChangeRequest>, string | RegExp]>([
   ['nothing', {}, /names neither one operation nor one recipe: drain-backend, /],
   ['an unknown recipe', { recipe: 'reboot' }, /names neither/],
   ['a recipe and an operation', { ...restart, ...stop }, /names neither/],
@@ -36,7 +36,7 @@ it.each<readonly [string, Partial<Asked>, string | RegExp]>([
 });
 
 it('reads a recipe with its values, and an operation with its body', () => {
-  const read = (asked: Partial<Asked>) => readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
+  const read = (asked: Partial<ChangeRequest>) => readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
 
   expect(read(restart)).toMatchObject({ recipe: { name: 'restart-farm' }, parameters: { farm: 'shop' } });
   expect(read(stop)).toEqual({
@@ -49,7 +49,7 @@ it('reads a recipe with its values, and an operation with its body', () => {
 it('knows the lines of what it sends that may come back: of files, of other bodies, and of hidden fields', () => {
   const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC';
   const pem = `-----BEGIN PRIVATE KEY-----\n${line}\r\nshort==\n-----END PRIVATE KEY-----\n`;
-  const read = (asked: Partial<Asked>) =>
+  const read = (asked: Partial<ChangeRequest>) =>
     secretsOf(readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known)).map((secret) => secret.reveal());
 
   expect(read({ recipe: 'install-activation', files: { file: pem } })).toEqual([line]);
@@ -63,5 +63,5 @@ it('takes a change without the moment of a dry run, though the clock goes on whi
   let ms = Date.UTC(2026, 0, 1);
   const asked = { appliance: 'lb-1', reason: 'a test', ...restart };
 
-  expect(readAsked(asked, { ...known, now: () => ms++ }).askedAtMs).toBeUndefined();
+  expect(readChangeRequest(asked, { ...known, now: () => ms++ }).askedAtMs).toBeUndefined();
 });

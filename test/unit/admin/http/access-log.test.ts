@@ -8,8 +8,8 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 
 it.each([
   ['of the appliance names the operation', 'sent', '/farms/{farmname}'],
-  ['of the gateway does not: a token could invent a series for each', 'not_sent', ''],
-] as const)('the count of an answer 403 %s', async (_, sent, endpoint) => {
+  ['of the gateway does not: a token could invent a series for each', 'new', ''],
+] as const)('the count of an answer 403 %s', async (_, stage, endpoint) => {
   const counted: object[] = [];
   const metrics = { answered: (call: object) => void counted.push(call) } as unknown as AccessLogParts['metrics'];
   const parts: Partial<AccessLogParts> = { metrics, log: pino({ level: 'silent' }) };
@@ -18,9 +18,9 @@ it.each([
   declareContext(app);
   app.get('/appliances/*', (request, reply) => {
     startContext(request, reply);
-    const call = createOperations().find('GET', '/farms/shop');
-    const asked: Partial<AdminCall> = { call, sent };
-    Object.assign(contextOf(request), { appliance: 'lb-1', call, asked });
+    const target = createOperations().find('GET', '/farms/shop');
+    const call: Partial<AdminCall> = { target, stage };
+    Object.assign(contextOf(request), { appliance: 'lb-1', target, call });
     recordResponse(parts as AccessLogParts, request, reply.code(403));
     return reply.send();
   });

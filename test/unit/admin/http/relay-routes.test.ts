@@ -15,7 +15,7 @@ it('a caller whose call waits is not cut off with the connections on which nothi
   const answer = Promise.withResolvers<AdminResponse>();
   const gateway: Partial<Record<keyof Gateway, unknown>> = {
     applianceFor: () => ({ name: 'lb-1' }),
-    admit: () => 'sent',
+    admit: () => 'cleared',
   };
   const parts: Partial<RelayRoutesParts> = {
     gateway: gateway as Gateway,

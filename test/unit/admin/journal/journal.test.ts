@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type AuditError, maxWaitMs } from '../../../../src/admin/journal/failures.ts';
+import { type JournalError, maxWaitMs } from '../../../../src/admin/journal/failures.ts';
 import type { Opened } from '../../../../src/admin/journal/journal.ts';
 import { verifyJournal } from '../../../../src/admin/journal/verify.ts';
 import { linesOf, recordsOf, tamper } from '../../../support/journal-file.ts';
@@ -253,7 +253,7 @@ it.each([
   await journal.close();
 
   const outcomes = [...settled, ...again].map((each) =>
-    each.status === 'fulfilled' ? each.value.seq : (each.reason as AuditError).reason,
+    each.status === 'fulfilled' ? each.value.seq : (each.reason as JournalError).reason,
   );
   const { records = 0 } = (await verifyJournal(file).catch(() => undefined)) ?? {};
   expect(outcomes).toEqual(refusal ? [refusal, refusal, refusal] : [3, 4, 5]);

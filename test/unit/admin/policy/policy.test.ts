@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
-import { may, mayOwn, maySee, ownOperations, riskOf, roleMay } from '../../../../src/admin/policy/policy.ts';
+import { may, mayOwn, maySeeRecord, ownOperations, riskOf, roleMay } from '../../../../src/admin/policy/policy.ts';
 import { roles } from '../../../../src/admin/policy/principal.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
@@ -99,7 +99,7 @@ it.each([
   [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'deleteFarm' }, false],
   [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-b', operation: 'listFarms' }, false],
 ])('a record of the audit to a token with %j: %j is visible: %j', (limits, record, isVisible) => {
-  expect(maySee(givenPrincipal(limits), record)).toBe(isVisible);
+  expect(maySeeRecord(givenPrincipal(limits), record)).toBe(isVisible);
 });
 
 describe('the risk of a call', () => {
