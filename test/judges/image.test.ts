@@ -1,14 +1,16 @@
 import { chownSync, globSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
 import { billOfMaterials } from '../../scripts/sbom.ts';
+import { startMachine } from '../docs/machine.ts';
+import { failuresOfNamed } from '../docs/try-commands.ts';
 import { canRunContainers, type Container, startContainer } from '../support/container.ts';
 import { givenFolder } from '../support/folder.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 import { buildImage, type BuiltImage } from './given-image.ts';
-import { judge, tell } from './tools.ts';
+import { judge, run, tell } from './tools.ts';
 
 interface Package {
   readonly name: string;
@@ -146,6 +148,26 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       expect(verified).toMatchObject({ code: 0 });
       expect(await container.ended).toBe(0);
       expect(container.output()).not.toContain('canary-key');
+    });
+
+    it('has every command that an alert, a message, a help or a document names', { timeout: 1_200_000 }, async () => {
+      const machine = await startMachine({ parent: join(image.root, 'tmp'), hasAlerts: false });
+      onTestFinished(() => machine.close());
+      // Its exporter is that of this machine; in a container both have the user of the image.
+      writeFileSync(join(machine.folder, 'data/journal.db'), '', { flag: 'a', mode: 0o600 });
+      run('chown', ['--recursive', '1000:1000', machine.folder]);
+      const place = machine.folder.slice(image.root.length);
+      const entering = ['--mount-proc', `--root=${image.root}`, `--wd=${place}`, '--setuid=1000', '--setgid=1000'];
+      const program = ['unshare', ...entering, '/usr/local/bin/zlb-exporter'];
+      const env = {
+        ...machine.env,
+        ZLB_CONFIG_FILE: 'running.yml',
+        PATH: process.env['PATH'],
+        HOME: place,
+        TMPDIR: '/tmp',
+      };
+
+      expect(await failuresOfNamed({ program, cwd: '/', env }, machine)).toEqual([]);
     });
 
     it('holds no program but Node.js, nothing that others may change, and nothing that is never read', () => {
