@@ -90,10 +90,11 @@ it(
         reason: 'killed in between',
       };
       // Nobody is there to answer it.
-      const running =
-        number % 2 === 0
-          ? approved(await call(alice.token, 'POST', '/changes', asked))
-          : call(alice.token, 'POST', '/changes', { ...asked, run: 'now', detach: true });
+      const proposed = number % 2 === 0 ? await call(alice.token, 'POST', '/changes', asked) : undefined;
+      expect(proposed?.state ?? 'pending').toBe('pending');
+      const running = proposed
+        ? approved(proposed)
+        : call(alice.token, 'POST', '/changes', { ...asked, run: 'now', detach: true });
       const answered = running.catch(() => undefined);
       await wait(30 + Math.random() * 170);
       await exporter.stop('SIGKILL');
@@ -107,6 +108,8 @@ it(
       // One that was to run at once may have been killed while it was planned.
       const { state, outcome } = found ?? { state: 'pending', outcome: null };
       endings.push(state);
+      // One that stays open counts against the limit of its principal.
+      if (found?.state === 'pending') await call(alice.token, 'POST', `/changes/${found.id}/cancel`, {});
       expect(arrived(number), state).toBeLessThanOrEqual(1);
       if (state === 'done') expect(arrived(number)).toBe(1);
       if (state === 'failed' || state === 'pending') expect(arrived(number), outcome?.lines.join()).toBe(0);

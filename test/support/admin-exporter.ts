@@ -67,7 +67,9 @@ export async function startAdminExporter(
   const [adminUrl, metricsUrl] = await until(
     () => [urlOf('admin gateway listening'), urlOf('listening')],
     (seen) => !seen.includes(undefined) || child.exitCode !== null,
-  );
+  ).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${stderr().slice(-3000)}`);
+  });
   if (typeof adminUrl !== 'string' || typeof metricsUrl !== 'string' || child.pid === undefined)
     throw new Error(`the exporter ended with ${child.exitCode}: ${stdout()}${stderr()}`);
   return {
