@@ -57,10 +57,16 @@ function waitMsOf(world: World, route: string, path: string): number {
   return actOnL4Daemon(world, route, path) ? webServerLimitMs : hungProxyWaitMs(world, route, path);
 }
 
-/** The time limit of a call for which nobody names one: the default of `polling.timeout`. */
-const timeoutMs = 20_000;
+/** The default settings of polling. */
+export const defaultPolling = {
+  timeoutMs: 20_000,
+  maxConcurrentPerAppliance: 1,
+  maxBusyRatio: 0.25,
+  routineBusyRatio: 0.03,
+  jitterRatio: 0.1,
+} as const;
 
-/** What else a simulated appliance does to a call. */
+/** Trouble of an appliance beside that of its farms. */
 export interface Trouble {
   /** True while it answers nothing. */
   readonly isSilent?: boolean;
@@ -95,7 +101,7 @@ export function connectTo(world: World, trouble: () => Trouble = () => ({})) {
       const { isSilent = false, refusesWith } = trouble();
       const waitMs = Math.min(waitMsOf(world, row.route, path), webServerLimitMs);
       const neededMs = isSilent ? Number.POSITIVE_INFINITY : Math.max(cost.seconds * 1_000, waitMs);
-      const allowedMs = limitMs ?? Math.max(timeoutMs, row.patienceMs ?? 0);
+      const allowedMs = limitMs ?? Math.max(defaultPolling.timeoutMs, row.patienceMs ?? 0);
       const seconds = Math.min(neededMs, allowedMs) / 1_000;
       await sleep(seconds * 1_000, signal);
       calls.push({ seconds, workSeconds, route: row.route, path, atMs: performance.now() });

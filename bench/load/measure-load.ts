@@ -5,7 +5,7 @@ import type { World } from '../../simulator/world.ts';
 import { type BackendState, type Farm, farmStatus } from '../../simulator/world-farms.ts';
 import { createPoller, createStoreFor } from '../../test/support/poller.ts';
 import { textOf } from '../../test/support/store-text.ts';
-import { connectTo, type MadeCall } from './appliance.ts';
+import { connectTo, defaultPolling, type MadeCall } from './appliance.ts';
 import { simulateClock } from './clock.ts';
 
 /** The fleet to simulate. */
@@ -20,7 +20,7 @@ export interface LoadInput {
   readonly fault: Fault;
 }
 
-/** What is wrong with the appliance all the time, also while backends die. */
+/** The trouble of the appliance all the time, also while backends die. */
 export interface Fault {
   readonly hungProxies?: number;
   /** True if a third of the farms are L4 farms whose daemon is dead, and backends of these die. */
@@ -65,14 +65,7 @@ async function measureLoad({ farms, troubled, deaths, byWord, fault }: LoadInput
   const world = worldOf(farms, Math.max(troubled > 0 ? 1 : 0, Math.round(farms * troubled)), fault);
   const { connect, calls } = connectTo(world);
   const store = createStoreFor('lb');
-  const polling = {
-    timeoutMs: 20_000,
-    maxConcurrentPerAppliance: 1,
-    maxBusyRatio: 0.25,
-    routineBusyRatio: 0.03,
-    jitterRatio: 0.1,
-  };
-  const poller = createPoller({ name: 'lb', store, polling, connect });
+  const poller = createPoller({ name: 'lb', store, polling: defaultPolling, connect });
   poller.start();
   await clock.advance(warmUpMinutes * minuteMs);
   const startedMs = performance.now();

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, vi } from 'vitest';
-import { connectTo, type Trouble } from '../../bench/load/appliance.ts';
+import { connectTo, defaultPolling, type Trouble } from '../../bench/load/appliance.ts';
 import { endHang } from '../../simulator/hung-proxy.ts';
 import { killL4Daemon, restoreL4Farms } from '../../simulator/l4-daemon.ts';
 import { type Farm, farmStatus, shownStatus } from '../../simulator/world-farms.ts';
@@ -85,14 +85,7 @@ async function watch(
   let trouble: Trouble = {};
   const { connect } = connectTo(world, () => trouble);
   const store = createStoreFor('lb');
-  const polling = {
-    timeoutMs: 20_000,
-    maxConcurrentPerAppliance: 1,
-    maxBusyRatio: 0.25,
-    routineBusyRatio: 0.03,
-    jitterRatio: 0.1,
-  };
-  const poller = createPoller({ name: 'lb', store, polling, connect });
+  const poller = createPoller({ name: 'lb', store, polling: defaultPolling, connect });
   const said = sayings(world);
   const change = farmChanges(world);
   poller.start();

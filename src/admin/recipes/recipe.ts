@@ -94,7 +94,7 @@ export interface Rollback {
   readonly writes: readonly Write[];
   /** Resolves to a sentence about what is so now; rejects with an AdminError. */
   run(context: RecipeContext, send: (write: Write) => Promise<void>): Promise<string>;
-  /** What a person has to do if it fails. */
+  /** Tells a person what to do if it fails. */
   readonly manualRemedy: string;
 }
 

@@ -63,7 +63,7 @@ export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits):
 
 /** Returns those of the farms that run; undefined if those of one are not known. */
 function backendsOf(farms: readonly MonitoredFarm[]) {
-  // Of stopped farms, some appliances list only the backends of L4 farms.
+  // Some appliances list no backends of a stopped farm, unless it is an L4 farm.
   const running = farms.filter(({ state }) => state !== 'down');
   if (running.length === 0) return undefined;
   const lists = running.flatMap((farm) => (farm.backends && !isHung(farm) ? [farm.backends] : []));

@@ -164,7 +164,7 @@ it.each([
   expect(after).toMatchObject({ code: 1, said: expect.stringContaining(fault) });
 });
 
-it('audit verify finds a chain that was written anew or that ends too early, by a position of the log', async () => {
+it('audit verify finds a chain that was replaced or ends too early, by a position of the log', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   const { seq, hash } = await journal.append(givenRecord());

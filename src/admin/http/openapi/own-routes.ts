@@ -2,7 +2,7 @@ import type { RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { JsonObject } from './responses.ts';
 
-/** What a route of the gateway says of itself: see `own` in answers.ts. */
+/** Describes a route of the gateway, as `gatewayRoute` makes it (responses.ts). */
 interface RouteSchema {
   readonly operationId: string;
   readonly tags: readonly string[];
