@@ -1,4 +1,3 @@
-import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from './check.ts';
 import { formatEndpoint, parseListenAddress } from './address.ts';
@@ -43,7 +42,7 @@ export async function listen(app: FastifyInstance, address: string, setting: str
   }
   const bound = app.server.address();
   const actual = typeof bound === 'object' && bound ? bound.port : port;
-  return `${app.server instanceof TlsServer ? 'https' : 'http'}://${formatEndpoint(host === '' ? 'localhost' : host, actual)}`;
+  return `${app.initialConfig.https ? 'https' : 'http'}://${formatEndpoint(host === '' ? 'localhost' : host, actual)}`;
 }
 
 /** Returns the ListenError of a failure to listen; another error as it is. */

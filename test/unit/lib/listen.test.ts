@@ -26,6 +26,15 @@ describe('listening', () => {
     expect(app.addresses()).toEqual([expect.objectContaining({ address: '127.0.0.1' })]);
   });
 
+  it('returns an address with https for a server with TLS', async () => {
+    const app = fastify({ https: {} });
+    onTestFinished(() => app.close());
+
+    const url = await listen(app, '127.0.0.1:0', setting);
+
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  });
+
   it('reports a remedy if the address is in use', async () => {
     const first = givenApp();
     await listen(first, '127.0.0.1:0', setting);
