@@ -10,9 +10,9 @@ const testFiles = readdirSync(folder, { recursive: true, encoding: 'utf8' }).fil
   file.endsWith('.test.yml'),
 );
 
-describe.skipIf(!isThere('promtool'))('the rules, as promtool sees them', () => {
+describe.skipIf(!isThere('promtool'))('the alert rules in promtool', () => {
   // At once: each is a process of its own, and the machine has several cores.
-  it.concurrent.for(testFiles)('behave as %s says', { timeout: 600_000 }, async (file, { signal }) => {
+  it.concurrent.for(testFiles)('pass the test cases of %s', { timeout: 600_000 }, async (file, { signal }) => {
     await promisify(execFile)('promtool', ['test', 'rules', folder + file], { signal });
   });
 });

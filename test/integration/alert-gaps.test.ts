@@ -76,8 +76,8 @@ const afterTheGap = [
   `zlb_farm_reachable{${farm('lb-deaf')},${address}} 0`,
 ];
 
-describe.skipIf(!isThere('promtool'))('after an outage of Prometheus in which everything broke', () => {
-  it.each([40, 180])('of %s minutes, each of them is a page', async (gapMinutes) => {
+describe.skipIf(!isThere('promtool'))('a Prometheus outage in which everything broke', () => {
+  it.each([40, 180])('is followed by a page for every failure after %s minutes', async (gapMinutes) => {
     const exporter = createServer((_, response) => {
       response.setHeader('content-type', 'text/plain; version=0.0.4');
       response.end(`${afterTheGap.join('\n')}\n`);

@@ -42,7 +42,7 @@ describe('every alert', () => {
   const queries = tests.flatMap((test) => test.promql_expr_test ?? []);
   const runbooks = read('docs/operations.md');
 
-  it.each(alertNames)('%s has a case in which it fires, with its words, and one in which it does not', (name) => {
+  it.each(alertNames)('%s has a test case in which it fires, with its text, and one in which it does not', (name) => {
     const own = cases.filter(({ alertname }) => alertname === name);
     const silent =
       own.some(({ exp_alerts = [] }) => exp_alerts.length === 0) ||
@@ -55,7 +55,7 @@ describe('every alert', () => {
     expect(silent, 'a case in which it does not fire').toBe(true);
   });
 
-  it('names only commands that are there wherever the exporter is installed', () => {
+  it('names only commands that exist wherever the exporter is installed', () => {
     const named = alerts.flatMap(({ annotations = {} }) => [
       ...Object.values(annotations)
         .join('\n')
@@ -69,14 +69,14 @@ describe('every alert', () => {
     expect(foreign.map(([, command]) => command)).toEqual([]);
   });
 
-  it('is tested under a name that exists', () => {
+  it('is tested under an existing name', () => {
     const named = queries.flatMap(({ expr }) => [...expr.matchAll(/alertname="(\w+)"/g)].map(([, name = '']) => name));
     const tested = [...cases.map(({ alertname }) => alertname), ...named];
 
     expect(tested.filter((name) => !alertNames.includes(name))).toEqual([]);
   });
 
-  it.each(alerts)('$alert ($labels.severity) has a severity, words, a runbook and a dashboard', (rule) => {
+  it.each(alerts)('$alert ($labels.severity) has a severity, texts, a runbook and a dashboard', (rule) => {
     const { alert, labels = {}, annotations = {} } = rule;
 
     expect(['critical', 'warning', 'info', ...(alert === 'ZlbWatchdog' ? ['none'] : [])]).toContain(labels['severity']);
@@ -96,8 +96,8 @@ describe('every alert', () => {
 
 // Names and labels come from the exporter itself. A case for promtool finds a wrong one only where it
 // needs that branch, and pint only in a Prometheus that has every series.
-describe.each(Object.entries(labellings))('with %s', (_, labelling) => {
-  it('every expression names series, labels and states that are served, and joins what can match', async () => {
+describe.each(Object.entries(labellings))('the alert rules with %s', (_, labelling) => {
+  it('use only served series, labels and states, and join only matching ones', async () => {
     const known = await knownSeries(labelling);
     const flows = shippedRules.flatMap((rule) =>
       expressionsOf(rule).map((expr) => ({ name: rule.alert ?? rule.record, expr, ...labelFlow(expr, known) })),
@@ -118,11 +118,11 @@ it.each([
   ['zlb_farm_status == 1 and zlb_up', 'cannot match: zlb_farm_status == 1 and zlb_up'],
   ['zlb_farm_status and ignoring (farm) zlb_up', 'cannot match: zlb_farm_status and ignoring (farm) zlb_up'],
   ['zlb_farm_status and ignoring (farm, status) zlb_up', undefined],
-])('%s has this against it: %s', async (expression, complaint) => {
+])('the checker reports of the expression %s: %s', async (expression, complaint) => {
   expect(labelFlow(expression, await knownSeries()).complaints).toEqual(complaint ? [complaint] : []);
 });
 
-it.skipIf(!isThere('promtool'))('promtool can read every rule and every text of an alert, and sees none twice', () => {
+it.skipIf(!isThere('promtool'))('promtool parses every rule and every alert text, and finds no duplicate', () => {
   const files = ruleFiles.map((name) => `alerts/${name}`);
   const { status, stdout, stderr } = feed(
     'promtool',
@@ -133,10 +133,10 @@ it.skipIf(!isThere('promtool'))('promtool can read every rule and every text of 
   expect(status, stdout.toString() + stderr).toBe(0);
 });
 
-describe('the three files', () => {
+describe('the three rule files', () => {
   const [core = [], extended = [], requests = []] = shippedFiles;
 
-  it('have at most 15 alerts that somebody has to act on, 25 others without a page, and 6 on requests', () => {
+  it('contain at most 15 alerts that need an action, 25 others without a page, and 6 on requests', () => {
     const namesIn = (groups: readonly RuleGroup[]) => new Set(alertsIn(groups).map(({ alert }) => alert)).size;
     expect(namesIn(core)).toBeLessThanOrEqual(15);
     expect(namesIn(extended)).toBeLessThanOrEqual(25);
@@ -145,14 +145,14 @@ describe('the three files', () => {
     expect(alertsIn(extended).filter(({ labels }) => labels?.['severity'] === 'critical')).toEqual([]);
   });
 
-  it('have a page about the monitoring itself only for an exporter that is not scraped', () => {
+  it('page about the monitoring itself only for an exporter that is not scraped', () => {
     const pages = alertsIn(core).filter(({ labels }) => labels?.['severity'] === 'critical');
     const withoutReading = pages.filter(({ annotations }) => annotations?.['reading'] === undefined);
 
     expect(withoutReading.map(({ alert }) => alert)).toEqual(['ZlbExporterDown']);
   });
 
-  it('have no alert in two of them, and no rule that reads alerts', () => {
+  it('define each alert once, and have no rule that reads alerts', () => {
     const namesByFile = shippedFiles.flatMap((file) => [...new Set(alertsIn(file).map(({ alert }) => alert))]);
     const readers = shippedRules.filter(({ expr }) => selectorsOf(expr).some(({ metric }) => metric === 'ALERTS'));
 
@@ -164,7 +164,7 @@ describe('the three files', () => {
     ['core', core],
     ['extended', extended],
     ['changes', requests],
-  ])('read only what the core or they themselves record: %s', (_, file) => {
+  ])('read only what the core rules or they themselves record: %s', (_, file) => {
     const rules = [...core, ...file].flatMap((group) => group.rules);
     const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
     const read = file.flatMap((group) => group.rules).flatMap(({ expr }) => selectorsOf(expr));

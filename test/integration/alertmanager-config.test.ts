@@ -65,7 +65,7 @@ it.skipIf(!isThere('amtool'))('amtool accepts alertmanager.example.yml', () => {
 });
 
 it.skipIf(!hasAlertmanager)(
-  'the routes of alertmanager.example.yml send each alert to its receivers, whatever the site, and alerts of somebody else where they went before',
+  'the routes of alertmanager.example.yml send each alert to its receivers, and leave other alerts alone',
   async () => {
     const usualReceivers = { critical: 'page', warning: 'tickets', info: 'digest', none: 'dead-mans-switch' };
     const foreign = ['Other', 'NotZlbFarmDown', 'Zlb', 'Watchdog'].flatMap((alertname) =>
@@ -121,7 +121,7 @@ describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.y
     ['a farm', { appliance: 'lb-1', farm: 'a&b=<c>' }, 'appliance=lb-1&object=a%26b%3D%3Cc%3E'],
     ['a file', { appliance: 'lb-1', file: 'a b.pem' }, 'appliance=lb-1&object=a+b.pem'],
     ['an appliance', { appliance: 'lb-1' }, 'appliance=lb-1&object='],
-  ])('lead to the proposal of an alert about %s', async (_, labels, address) => {
+  ])('link to the proposal of an alert about %s', async (_, labels, address) => {
     const link = `https://exporter.example:9445/console#alert=ZlbFarmDown&${address}`;
     const alert = { alertname: 'ZlbFarmDown', ...labels };
 
@@ -139,7 +139,7 @@ describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.y
     expect([...named].map((list) => list.split('|').toSorted())).toEqual([Object.keys(repairs).toSorted()]);
   });
 
-  it('say who, since when, and where to look, and show braces and quotes of a name as they are', async () => {
+  it('say what is firing, since when and where to look, and keep braces and quotes of a name', async () => {
     const alert = { alertname: 'ZlbFarmDown', appliance: 'lb-1', farm: '{{ .Status }} "a"' };
 
     expect(await rendered(mail?.text ?? '', alert)).toContain(
@@ -159,7 +159,7 @@ describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.y
   });
 });
 
-it('the waits of alertmanager.example.yml keep a ticket until the page that explains it comes', () => {
+it('the group waits of alertmanager.example.yml delay a ticket until the page that explains it arrives', () => {
   // ZlbApplianceUnreachable fires after five minutes, and ZlbApplianceDown after seven.
   const laterMs = 2 * 60_000;
   const route = (path: Route): readonly Route[] => [path, ...(path.routes ?? []).flatMap(route)];
@@ -169,7 +169,7 @@ it('the waits of alertmanager.example.yml keep a ticket until the page that expl
 });
 
 describe('the inhibitions of alertmanager.example.yml', () => {
-  it('name only alerts that there are', () => {
+  it('name only existing alerts', () => {
     const named = inhibitRules.flatMap(({ source_matchers, target_matchers }) =>
       [...source_matchers, ...target_matchers].flatMap((matcher) => matcher.match(/Zlb\w+/g) ?? []),
     );
@@ -177,7 +177,7 @@ describe('the inhibitions of alertmanager.example.yml', () => {
     expect(named.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  it('compare labels that the alerts on both sides have', () => {
+  it('compare labels that the alerts of both sides have', () => {
     const labelsOf = (name: string) => alerts.flatMap((alert) => (alert.name === name ? [...alert.labels] : []));
     const lacking = inhibitRules.flatMap(({ source_matchers, target_matchers, equal = [] }) =>
       names
@@ -192,21 +192,21 @@ describe('the inhibitions of alertmanager.example.yml', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('each have something to hold back', () => {
+  it('each have at least one alert to inhibit', () => {
     const idle = inhibitRules.filter(
       (rule) => !alerts.some((source) => alerts.some((target) => canHoldBackBy(rule, source, target))),
     );
     expect(idle).toEqual([]);
   });
 
-  it('form no circle, in which every alert would hold back another and nobody would be notified', () => {
+  it('form no cycle in which every alert inhibits another and nobody is notified', () => {
     const circles = names.filter((name) => reachableFrom(name).has(name));
     expect(reachableFrom('ZlbApplianceDeactivated')).toContain('ZlbApplianceUnreachable');
     expect(reachableFrom('ZlbApplianceDeactivated')).toContain('ZlbFarmDegraded');
     expect(circles).toEqual([]);
   });
 
-  it('hold back no page, whose end would never be sent, and whose next failure neither', () => {
+  it('inhibit no page, because neither its resolution nor its next failure would be sent', () => {
     const pages = alerts.filter(({ severity }) => severity === 'critical');
     const heldBack = pages.filter((target) =>
       alerts.some((source) => inhibitRules.some((rule) => canHoldBackBy(rule, source, target))),
@@ -214,7 +214,7 @@ describe('the inhibitions of alertmanager.example.yml', () => {
     expect(heldBack.map(({ name }) => name)).toEqual([]);
   });
 
-  it('let an unreachable appliance hold back what is said of it, and nothing that is said of others or is true without it', () => {
+  it('let an unreachable appliance inhibit only the alerts that follow from it', () => {
     const critical = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ name }) => name));
     const still = names.filter((name) => !heldBackBy('ZlbApplianceUnreachable').includes(name));
     expect(still.filter((name) => !critical.has(name))).toEqual([
@@ -227,13 +227,13 @@ describe('the inhibitions of alertmanager.example.yml', () => {
     ]);
   });
 
-  it.each(['ZlbWatchdog', 'ZlbExporterDown'])('let nothing hold back %s', (name) => {
+  it.each(['ZlbWatchdog', 'ZlbExporterDown'])('never inhibit %s', (name) => {
     expect(names.filter((source) => heldBackBy(source).includes(name))).toEqual([]);
   });
 });
 
 describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
-  it('holds back what another alert explains, and nothing of another appliance, farm or name', async () => {
+  it('inhibits what another alert explains, but nothing of another appliance, farm or name', async () => {
     const [away, off] = [{ appliance: 'lb-away' }, { appliance: 'lb-deactivated' }];
     const shopOf = (appliance: string) => ({ appliance, farm: 'shop' });
     const [down, deaf, pending, ended] = [shopOf('lb-1'), shopOf('lb-2'), shopOf('lb-3'), shopOf('lb-4')];
@@ -282,7 +282,7 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
     ]);
   });
 
-  it('holds back the tickets of appliances that a page about many of them explains, and those of no other site or exporter', async () => {
+  it('inhibits the tickets of appliances that a page about many explains, but none of another site or exporter', async () => {
     const page = { severity: 'critical' };
     const at = (site: string, appliance: string) => ({ site, appliance, instance: appliance, exporter: 'e:9444' });
     await expectStates([
@@ -310,7 +310,7 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
       2,
       ['appliance', 'backends', 'mail', 'many', 'nodes', 'shop'],
     ],
-  ])('silences with the lines of the runbooks %s', async (_, line, silenced) => {
+  ])('silences, with the lines of the runbooks, %s', async (_, line, silenced) => {
     const { url, alerts: known } = await givenAlertmanager(
       stringify({ route: { receiver: 'nobody' }, receivers: [{ name: 'nobody' }] }),
     );
@@ -337,7 +337,7 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
     expect(seen.toSorted()).toEqual(silenced);
   });
 
-  it('holds back tickets of an exporter that is down, and nothing of another job or instance', async () => {
+  it('inhibits the tickets of an exporter that is down, but none of another job or instance', async () => {
     await expectStates([
       ['active', 'ZlbExporterDown', {}],
       ['suppressed', 'ZlbBackendDown', { appliance: 'lb-1', farm: 'shop' }],

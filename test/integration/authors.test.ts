@@ -130,7 +130,7 @@ function shuffled<Item>(items: readonly Item[], seed: number): readonly Item[] {
 }
 
 it.each([1, 2, 3])(
-  '40 changes by three people and beside them, some at once, have their authors (order %i)',
+  'each of 40 concurrent changes, by three callers and outside the gateway, has its author (order %i)',
   async (seed) => {
     const appliance = await given();
     const changes = changesOf(appliance);

@@ -94,7 +94,7 @@ async function givenTlsListener(options: TlsOptions): Promise<number> {
 const findings = (out: string): string => out.slice(out.indexOf('Diagnosis')).split('\n\n')[0] ?? '';
 
 // Root can give away a process, and its own permissions hide what others cannot read.
-describe.skipIf(!canActAsOthers())('a key that the user of the process cannot read', () => {
+describe.skipIf(!canActAsOthers())('check of a key that the service user cannot read', () => {
   /** Checks as another user; returns what is wrong with the key. */
   async function keyProblem(uid: number, env: Readonly<Record<string, string>>, modeOfFolder = 0o755) {
     const folder = givenFolder();
@@ -113,7 +113,7 @@ describe.skipIf(!canActAsOthers())('a key that the user of the process cannot re
   it.each([
     ['its name', 'nobody', 65_534, {}],
     ['its number if it has no name', '61000', 61_000, {}],
-  ])('is named with the user, by %s, and with one remedy', async (_, name, uid, env) => {
+  ])('names the user by %s, and one remedy', async (_, name, uid, env) => {
     const { keyFile, problem } = await keyProblem(uid, env);
 
     expect(problem).toBe(
@@ -121,7 +121,7 @@ describe.skipIf(!canActAsOthers())('a key that the user of the process cannot re
     );
   });
 
-  it('is handed over by systemd if the user exists only while its service runs', async () => {
+  it('advises a systemd credential when the user exists only while its service runs', async () => {
     const { keyFile, problem } = await keyProblem(61_000, { USER: 'zlb-exporter' });
 
     expect(problem).toBe(
@@ -129,7 +129,7 @@ describe.skipIf(!canActAsOthers())('a key that the user of the process cannot re
     );
   });
 
-  it('is moved if the user cannot enter its folder, where nothing is known of it', async () => {
+  it('advises to move the key when the user cannot enter its folder', async () => {
     const { problem } = await keyProblem(65_534, {}, 0o700);
 
     expect(problem).toBe(
@@ -139,7 +139,7 @@ describe.skipIf(!canActAsOthers())('a key that the user of the process cannot re
 });
 
 describe('the report of check', () => {
-  it('reports how a healthy appliance was reached and trusted, what is polled and its cost', async () => {
+  it('shows how a healthy appliance was reached and trusted, what is polled and its cost', async () => {
     const [world] = healthyPair();
     const { appliance, entry } = await givenAppliance(world, { latency: () => 0.01 });
 
@@ -159,7 +159,7 @@ describe('the report of check', () => {
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('says once that only vip sees a dead daemon of L4 farms, where vip is off', async () => {
+  it('says once that only the vip collector detects a dead L4 daemon, where vip is off', async () => {
     const given = await Promise.all([1, 2].map(() => givenAppliance(recordedWorld(), { farmsListen: true })));
     const entries = given.map(({ entry }, index) => ({ ...entry, name: `lb-${index + 1}` }));
     const withVip = (enabled: boolean) => entries.map((entry) => ({ ...entry, collectors: { vip: { enabled } } }));
@@ -174,7 +174,7 @@ describe('the report of check', () => {
     expect(on.out + unset.out).not.toContain('Only the collector vip');
   });
 
-  it('names the L4 farms that will be connected to though nobody said so, and connects to none', async () => {
+  it('names the L4 farms that will be probed by default, and connects to none', async () => {
     const { entry } = await givenAppliance();
     const connections = watchConnections();
 
@@ -206,7 +206,7 @@ describe('the report of check', () => {
       ({ world }) => void (world.activation = deactivatedWorld().activation),
       /It is deactivated: .*\n *Install one in its web interface\./,
     ],
-  ])('has a remedy for %s', async (_, fail, text) => {
+  ])('states a remedy for %s', async (_, fail, text) => {
     const { appliance, entry } = await givenAppliance(busyWorld());
     fail(appliance);
 
@@ -215,7 +215,7 @@ describe('the report of check', () => {
     expect(findings(out)).toMatch(text);
   });
 
-  it('says of a configuration that reads nothing that nothing was asked, and what to enable', async () => {
+  it('says of a configuration without collectors that nothing was requested, and what to enable', async () => {
     const { appliance, entry } = await givenAppliance();
     const collectors = Object.fromEntries([...collectorDefaults.keys()].map((name) => [name, { enabled: false }]));
 
@@ -229,7 +229,7 @@ describe('the report of check', () => {
     expect(out).not.toMatch(/Something answers|gave no answer/);
   });
 
-  it('names a proxy that hangs, and does not take its waits for the cost of polling', async () => {
+  it('names a hung proxy, and does not count its delays as the cost of polling', async () => {
     const { appliance, entry } = await givenAppliance(recordedWorld(), { farmsListen: true });
     appliance.world.farms.get('secure-shop')!.runState = 'hung';
     const vip = { connect_to: appliance.farms?.addresses, networks: ['192.0.2.0/24', '192.168.0.0/16', '127.0.0.1'] };
@@ -243,7 +243,7 @@ describe('the report of check', () => {
     expect(out).toMatch(/ Reached .*, [1-9]\d\dms each$/m);
   });
 
-  it('quotes the name of a farm in a command to copy, which the appliance has chosen', async () => {
+  it('quotes a farm name, which the appliance chooses, in a command to copy', async () => {
     const world = recordedWorld();
     const name = 'a; reboot #';
     world.farms.set(name, l4Farm({ name, vip: '192.0.2.9', vport: '80' }));
@@ -256,7 +256,7 @@ describe('the report of check', () => {
     expect(findings(out)).toContain(" zlb-exporter admin lb-1 restart-farm farm='a; reboot #' --reason=TEXT\n");
   });
 
-  it('names the daemon of L4 farms that refuse, and the stop and start of each of them', async () => {
+  it('names the dead daemon of L4 farms that refuse connections, and how to stop and start each farm', async () => {
     const world = recordedWorld();
     const { appliance, entry } = await givenAppliance(world, { farmsListen: true });
     startL4Daemon(world);
@@ -273,7 +273,7 @@ describe('the report of check', () => {
     expect(findings(out)).not.toContain('no connection can be made to db-l4');
   });
 
-  it('leaves out the product where nothing said it, and does not promise states that it will not read', async () => {
+  it('omits an unknown product, and does not promise states that it will not read', async () => {
     const world = recordedWorld();
     const { entry } = await givenAppliance(world);
 
@@ -282,7 +282,7 @@ describe('the report of check', () => {
     expect(out).not.toMatch(/product unknown|release unknown|edition unknown|not read yet/);
   });
 
-  it('tries what the collector vip will connect to, once, and says what it must not connect to', async () => {
+  it('probes once what the vip collector will connect to, and says what it must not connect to', async () => {
     const [world] = healthyPair();
     const { appliance, entry } = await givenAppliance(world, { farmsListen: true });
     world.farms.set('gone', httpFarm({ name: 'gone', vip: '192.0.2.30', vport: '80' }));
@@ -333,7 +333,7 @@ describe('the report of check', () => {
     expect(states).toHaveLength(10);
   });
 
-  it('makes each call once, calls per farm for one farm only', async () => {
+  it('makes each call once, and calls per farm for one farm only', async () => {
     const world = busyWorld();
     // The backends of those would be named.
     for (const [name, farm] of world.farms)
@@ -385,7 +385,7 @@ describe('the report of check', () => {
       finds: /This machine finds no address for the name lb-1\.invalid\./,
       remedy: /Check the host in url and the name server/,
     },
-  ])('recognises $fault, and says what to do', async ({ change, line, finds, remedy }) => {
+  ])('recognises $fault, and states a remedy', async ({ change, line, finds, remedy }) => {
     const { entry } = await givenAppliance();
 
     const { code, out, warned, diagnosis } = await check([{ ...entry, ...change }]);
@@ -400,7 +400,7 @@ describe('the report of check', () => {
     expect(findings(out)).toMatch(remedy);
   });
 
-  it('says that a port with plain HTTP does not speak TLS, without the lines of OpenSSL', async () => {
+  it('says that a plain HTTP port does not speak TLS, without the error lines of OpenSSL', async () => {
     const { entry } = await givenAppliance();
     const port = await givenListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
 
@@ -411,7 +411,7 @@ describe('the report of check', () => {
     expect(findings(out)).toContain(`127.0.0.1:${port} does not speak TLS as expected.`);
   });
 
-  it('says that an appliance with TLS 1.1 alone speaks none that is accepted here', async () => {
+  it('says that an appliance with only TLS 1.1 speaks no accepted version', async () => {
     const { cert, key } = certificateOf({ bits: 2_048 });
     const port = await givenTlsListener({ cert, key, maxVersion: 'TLSv1.1' });
 
@@ -444,7 +444,7 @@ describe('the report of check', () => {
     expect(findings(out)).not.toContain('ca_file');
   });
 
-  it('says that the end of a certificate cannot be read, also in the document', async () => {
+  it('says that the expiry of a certificate cannot be read, also in the JSON document', async () => {
     const notAfter = new Date('2027-02-03T04:05:06Z');
     const { cert, key } = createCertificate({ subject: { CN: 'odd' }, notBefore: new Date(0), notAfter });
     const bytes = Buffer.from(new X509Certificate(cert).raw);
@@ -462,7 +462,7 @@ describe('the report of check', () => {
     expect(JSON.parse(json.out)).toMatchObject({ appliances: [{ certificate: { subject: 'odd', not_after: null } }] });
   });
 
-  it('says that an interim answer came which nobody asked for, and no answer after it', async () => {
+  it('says that an unrequested interim response came, and no response after it', async () => {
     const { url, material } = await startTlsServer((socket) =>
       socket.once('data', () =>
         socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'),
@@ -496,7 +496,7 @@ describe('the report of check', () => {
     expect(trusted.code).toBe(0);
   });
 
-  it('says that an appliance that never answers gave no answer in time', async () => {
+  it('reports a timeout for an appliance that never responds', async () => {
     const port = await givenListener(() => undefined);
     const appliance = { name: 'lb-1', url: `https://127.0.0.1:${port}`, api_key: apiKey };
 
@@ -506,7 +506,7 @@ describe('the report of check', () => {
     expect(findings(out)).toMatch(/127\.0\.0\.1:\d+ gave no answer in time\.\n.*by hand.*\n.*curl -kv/);
   });
 
-  it('names the variables to set where the environment names the appliance', async () => {
+  it('names the variables to set when the environment configures the appliance', async () => {
     const { appliance } = await givenAppliance();
     const { context, said } = givenContext({ env: { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey } });
 
@@ -516,7 +516,7 @@ describe('the report of check', () => {
     expect(said.join('\n')).toMatch(/by the environment:.*\n.*tls\.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256/);
   });
 
-  it('says which path to take out of the URL when the API is elsewhere', async () => {
+  it('says which path to remove from the URL when the API is elsewhere', async () => {
     const { entry } = await givenAppliance();
 
     const { code, out } = await check([{ ...entry, url: `${entry.url}/api/v3.0/zapi.cgi` }]);
@@ -525,7 +525,7 @@ describe('the report of check', () => {
     expect(findings(out)).toContain('Remove the path /api/v3.0/zapi.cgi from url');
   });
 
-  it('does not call a key accepted before an answer of the API proves it', async () => {
+  it('does not call a key accepted before a response of the API proves it', async () => {
     const { url, material } = await startHttpsServer((response) => response.end('{"params":"all is well"}'));
     const tls = { fingerprint_sha256: material.fingerprintSha256 };
 
@@ -536,7 +536,7 @@ describe('the report of check', () => {
     expect(out).not.toContain('accepted');
   });
 
-  it('says that an expired certificate expired, and that its renewal ends the trust in a pin', async () => {
+  it('says that a certificate has expired, and that its renewal breaks the pin', async () => {
     const { entry } = await givenAppliance(recordedWorld(), { tls: { expired: true } });
 
     const verified = await check([{ ...entry, tls: {} }]);
@@ -563,7 +563,7 @@ describe('the report of check', () => {
     );
   });
 
-  it('finds what the status page calls wrong, and where its runbook is', async () => {
+  it('reports the problems of the status page, with their runbooks', async () => {
     const { entry } = await givenAppliance(busyWorld());
 
     const { code, out } = await check([entry]);
@@ -572,7 +572,7 @@ describe('the report of check', () => {
     expect(findings(out)).toMatch(/Farm \w+ is down\. The appliance says that it is down.*\n.*runbook of ZlbFarmDown/);
   });
 
-  it('says which farms log no requests, and that objectives are missing or about no farm', async () => {
+  it('says which farms log no requests, and which objectives are missing or match no farm', async () => {
     const world = healthyPair()[0];
     const [first, ...others] = [...world.farms.values()].filter((farm) => farm.profile === 'http');
     for (const farm of others) farm.settings.logs = 'true';
@@ -591,7 +591,7 @@ describe('the report of check', () => {
     expect(off.out).not.toMatch(/logs no requests|objective/);
   });
 
-  it('says which of its later files cannot be used, writes nothing into them, and fails', async () => {
+  it('says which journal, history and certificate paths are unusable, writes nothing to them, and fails', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);
     const folder = givenFolder();
     const filesIn = (place: string, certificates: string) => ({
@@ -655,7 +655,7 @@ describe('the report of check', () => {
     expect(shown[2], 'its folder is closed').not.toContain('Every user');
   });
 
-  it('sends no request after a stop, and says so', async () => {
+  it('sends no request after an abort, and says so', async () => {
     const { appliance } = await givenAppliance();
     const env = { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey };
     const { context, warned } = givenContext({ env, stopped: AbortSignal.abort() });
@@ -666,7 +666,7 @@ describe('the report of check', () => {
     expect(appliance.requests).toEqual([]);
   });
 
-  it('warns of a key of the web configuration that every user of this machine can read', async () => {
+  it('warns of a web configuration key that every user of the machine can read', async () => {
     const folder = givenFolder();
     await chmod(folder, 0o755);
     const { cert, key } = makeMaterial();
@@ -680,7 +680,7 @@ describe('the report of check', () => {
     expect(said.join('\n')).toContain(`Every user of this machine can read the key in ${join(folder, 'key.pem')}.`);
   });
 
-  it('says from when and until when the certificates of its listeners are valid', async () => {
+  it('shows the validity of the certificates of its listeners', async () => {
     const { entry } = await givenAppliance();
     const folder = givenFolder();
     const outs: string[] = [];
@@ -726,7 +726,7 @@ describe('check of several appliances', () => {
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('asks them side by side: one that is silent keeps the others from nothing', async () => {
+  it('checks them in parallel, so that a silent one does not delay the others', async () => {
     const sockets: Socket[] = [];
     const silent = async () =>
       `https://127.0.0.1:${await givenListener((socket) => void (sockets.push(socket) === 3 && hangUp()))}`;
@@ -742,7 +742,7 @@ describe('check of several appliances', () => {
     expect(out.match(/^\w+(?= +FAILED)/gm)).toEqual(['one', 'two', 'three']);
   });
 
-  it('validates the whole configuration, and tries those of a shard alone', async () => {
+  it('validates the whole configuration, but contacts only the appliances of its shard', async () => {
     const { entry } = await givenAppliance();
     const appliances = ['lb-paris', 'lb-madrid', 'lb-berlin'].map((name) => ({ ...entry, name }));
 
@@ -758,7 +758,7 @@ describe('check of several appliances', () => {
     expect(none.out).toContain('Shard 0/3 watches 0 of them.\n');
   });
 
-  it('tries the key of the gateway too, and names useless tokens', async () => {
+  it('tests the key of the gateway too, and names useless tokens', async () => {
     const { appliance, entry } = await givenAppliance();
     const tokens = [
       { name: 'alice', sha256: 'a'.repeat(64), role: 'operator' },
@@ -785,7 +785,7 @@ describe('check for scripts', () => {
   const checkAs = (flag: string, appliances: readonly object[]) => check(appliances, {}, { KEY: apiKey }, [flag]);
   const withVariable = (entry: object) => ({ ...entry, api_key: '${KEY}' });
 
-  it('says only what is wrong when it is quiet, with the remedy', async () => {
+  it('prints only problems and remedies with --quiet', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);
     const broken = { ...(await givenAppliance(busyWorld(), { apiKey: 'f1x7ure' })).entry, name: 'lb-2' };
 
@@ -796,7 +796,7 @@ describe('check for scripts', () => {
     expect(out).not.toContain('lb-1');
   });
 
-  it('prints one JSON document, with null for what is unknown', async () => {
+  it('prints one JSON document, with null for unknown values', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);
     const broken = { ...entry, name: 'lb-2', url: 'https://127.0.0.1:1' };
 
@@ -830,7 +830,7 @@ describe('check for scripts', () => {
     });
   });
 
-  it('has the mistakes of both configurations in one round', async () => {
+  it('reports the errors of both configurations in one run', async () => {
     const webFile = join(givenFolder(), 'web.yml');
     await writeFile(webFile, 'basic_auth_user: {}');
 
@@ -841,7 +841,7 @@ describe('check for scripts', () => {
     expect(warned.join('\n')).toMatch(/web\.yml:1:1: basic_auth_user: unknown key; did you mean "basic_auth_users"/);
   });
 
-  it('has the mistakes of a configuration in the document', async () => {
+  it('includes the errors of a configuration in the JSON document', async () => {
     const { code, out, warned } = await checkAs('--json', [{ name: 'lb-1' }]);
 
     expect({ code, warned }).toEqual({ code: 2, warned: [] });
@@ -855,7 +855,7 @@ describe('check for scripts', () => {
     });
   });
 
-  it('has every field of the document in the documentation', async () => {
+  it('documents every field of the JSON document', async () => {
     const { entry } = await givenAppliance();
     const { out } = await checkAs('--json', [
       { ...entry, api_key: 'f1x7ure' },

@@ -74,7 +74,7 @@ async function failureOf(call: Promise<unknown>): Promise<ApplianceError> {
 
 const reasonsOf = (reports: readonly CallReport[]) => reports.map(({ code, reason }) => reason ?? code);
 
-describe('the key', () => {
+describe('the API key', () => {
   it.each([
     ['auto', { ZAPI_KEY: canary, API_KEY: canary }],
     ['ZAPI_KEY', { ZAPI_KEY: canary }],
@@ -108,7 +108,7 @@ describe('the key', () => {
     ],
     ['a body that is not JSON', (echo) => ({ body: echo })],
     ['the type of the body', (echo) => ({ type: `text/${echo}` })],
-  ])('is not in an error if the appliance echoes it in %s', async (_, answer) => {
+  ])('is redacted in an error when the appliance echoes it in %s', async (_, answer) => {
     const server = await startHttpsServer((response, request) => {
       const { status = 200, type = 'application/json', body = '{}' } = answer(String(request.headers.api_key));
       response.writeHead(status, { 'content-type': type }).end(body);
@@ -122,7 +122,7 @@ describe('the key', () => {
     );
   });
 
-  it('is removed together with the key of the gateway, which is never sent', async () => {
+  it('is redacted together with the key of the gateway, which is never sent', async () => {
     const body = `{"farms":[{"farmname":"${canary}","vip":"CanaryOfTheGateway"}]}`;
     const server = await startHttpsServer((response) => answerJson(response, body));
     const { client } = givenClient(server, { otherKey: new Secret('CanaryOfTheGateway') });
@@ -133,7 +133,7 @@ describe('the key', () => {
     expect(JSON.stringify(server.requests.map(({ rawHeaders }) => rawHeaders))).not.toContain('CanaryOfTheGateway');
   });
 
-  it('is not in an error if the server echoes the request instead of HTTP', async () => {
+  it('is redacted in an error when the server echoes the request instead of HTTP', async () => {
     const server = await startTlsServer((socket) => socket.pipe(socket));
     const { read } = givenClient(server);
 
@@ -145,7 +145,7 @@ describe('the key', () => {
 });
 
 describe('the certificate of the appliance', () => {
-  it('is checked for the configured name instead of the address', async () => {
+  it('is verified against the configured name instead of the address', async () => {
     const server = await startHttpsServer((response) => answerJson(response), {
       material: makeMaterial({ name: 'lb.example.org' }),
     });
@@ -169,7 +169,7 @@ describe('the certificate of the appliance', () => {
     await expect(read()).resolves.toBeDefined();
   });
 
-  it('with another fingerprint than the pinned one ends the connection before a byte of the request is sent', async () => {
+  it('closes the connection before any byte is sent when it does not match the pin', async () => {
     let received = 0;
     const server = await startTlsServer((socket) => socket.on('data', (bytes) => (received += bytes.length)));
     const pinned = 'ab'.repeat(32);
@@ -185,7 +185,7 @@ describe('the certificate of the appliance', () => {
     expect(received).toBe(0);
   });
 
-  it('is checked again on every new connection', async () => {
+  it('is verified again on every new connection', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const { read } = givenClient(server);
     await read();
@@ -219,7 +219,7 @@ describe('the certificate of the appliance', () => {
   });
 });
 
-describe('the base path', () => {
+describe('the base path of the API', () => {
   /** A web server that knows the API's program under one path, which the test may move. */
   async function givenProgram(place: { path: string }) {
     const server = await startHttpsServer((response, { url = '' }) =>
@@ -228,7 +228,7 @@ describe('the base path', () => {
     return { server, asked: () => server.requests.map(({ url = '' }) => url.split('/stats')[0]) };
   }
 
-  it('of an older release is found after a 404 of the web server, and remembered', async () => {
+  it('is found for an older release after a 404 of the web server, and cached', async () => {
     const { server, asked } = await givenProgram({ path: '/zapi/v4.0/zapi.cgi' });
     const { read, reports } = givenClient(server);
 
@@ -256,7 +256,7 @@ describe('the base path', () => {
     expect(asked().slice(2)).toEqual(['/zapi/v4.0/zapi.cgi', '/api/v4.0/api.cgi', '/api/v4.0/api.cgi']);
   });
 
-  it('that one connection has found is not searched for by another', async () => {
+  it('is shared, so that another connection does not search for it', async () => {
     const { server, asked } = await givenProgram({ path: '/zapi/v4.0/zapi.cgi' });
     const basePaths = new BasePaths();
 
@@ -266,7 +266,7 @@ describe('the base path', () => {
     expect(asked()).toEqual(['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi', '/zapi/v4.0/zapi.cgi']);
   });
 
-  it('is not searched if the configuration names it', async () => {
+  it('is not searched for when the configuration names it', async () => {
     const { server, asked } = await givenProgram({ path: '/behind/a/proxy' });
     const right = givenClient(server, { url: new URL('/behind/a/proxy/', server.url) });
     const wrong = givenClient(server, { url: new URL('/api/v4.0/api.cgi', server.url) });
@@ -279,7 +279,7 @@ describe('the base path', () => {
     expect(error.message).toContain('with a page of its web server, not of the API');
   });
 
-  it('is not searched again if the API itself reports a missing route', async () => {
+  it('is not searched for again when the API itself reports a missing route', async () => {
     const body = JSON.stringify({ error: 'true', message: 'Request not found: /stats/system/connections' });
     const server = await startHttpsServer((response) => answerJson(response, body, 404));
     const { read } = givenClient(server);
@@ -301,7 +301,7 @@ it.each([302, 308])('a redirect with %i is not followed, and the key is not sent
   expect(reports).toMatchObject([{ code: status === 308 ? '3xx' : '302', authenticated: false }]);
 });
 
-describe('a failure on the network', () => {
+describe('a network failure', () => {
   interface Trouble {
     readonly name: string;
     readonly trouble: (response: ServerResponse) => void;
@@ -424,7 +424,7 @@ describe('a failure on the network', () => {
       says: /expected application\/json, got text\/html$/,
       isWhole: true,
     },
-  ])('$name is $reason, and the next call works', async ({ trouble, reason, says, isWhole = false }) => {
+  ])('$name is reported as $reason, and the next call succeeds', async ({ trouble, reason, says, isWhole = false }) => {
     let troubled = true;
     const server = await startHttpsServer((response) => (troubled ? trouble(response) : answerJson(response)));
     const { read, reports } = givenClient(server, reason === 'timeout' ? { timeoutMs: 400 } : {});
@@ -442,7 +442,7 @@ describe('a failure on the network', () => {
     await untilIs(() => server.open, 1);
   });
 
-  it('says nothing of polling.timeout where the call has another limit', async () => {
+  it('does not mention polling.timeout when the call has another limit', async () => {
     const server = await startHttpsServer(() => undefined);
     const { read } = givenClient(server);
 
@@ -451,7 +451,7 @@ describe('a failure on the network', () => {
     expect(error.message).toMatch(/no complete answer within 0\.3 s$/);
   });
 
-  it('with a server that never finishes the handshake is a timeout', async () => {
+  it('is reported as a timeout when the server never finishes the handshake', async () => {
     const silent = createTcpServer(() => undefined);
     const url = new URL(`https://127.0.0.1:${await listening(silent)}`);
     const { read } = givenClient({ url, material: makeMaterial() }, { timeoutMs: 300 });
@@ -459,7 +459,7 @@ describe('a failure on the network', () => {
     expect((await failureOf(read())).reason).toBe('timeout');
   });
 
-  it('with a name that hangs says that the name does not resolve, before the call is over', async () => {
+  it('is reported as a name that does not resolve when the DNS lookup hangs', async () => {
     const names = new Names({ lookup: () => new Promise(() => undefined) });
     const { read } = givenClient(
       { url: new URL('https://lb-1.test:444'), material: makeMaterial() },
@@ -474,7 +474,7 @@ describe('a failure on the network', () => {
     );
   });
 
-  it('of one call does not affect another one in progress', async () => {
+  it('does not affect another running call', async () => {
     const waiting: ServerResponse[] = [];
     const server = await startHttpsServer((response, { url = '' }) =>
       url.endsWith('/connections') ? waiting.push(response) : response.destroy(),
@@ -492,7 +492,7 @@ describe('a failure on the network', () => {
 });
 
 describe('the connection', () => {
-  it('goes to the addresses of a name, the last known ones while it does not resolve', async () => {
+  it('uses the addresses of a name, and the last known ones while it does not resolve', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     let asked = 0;
     const lookup = async () => {
@@ -512,7 +512,7 @@ describe('the connection', () => {
     expect(server.requests.map(({ headers }) => headers.host)).toEqual([url.host, url.host]);
   });
 
-  it('is a new one after a call without an answer: another one may look open and never answer', async () => {
+  it('is replaced after a call without a response, because others may look open and be dead', async () => {
     const waiting: ServerResponse[] = [];
     const server = await startHttpsServer((response, { url = '' }) => {
       if (url.endsWith('/connections')) waiting.push(response);
@@ -533,7 +533,7 @@ describe('the connection', () => {
     expect(server.accepted).toBe(3);
   });
 
-  it('is opened again without a failed call after the server closed an idle one', async () => {
+  it('is reopened without a failed call after the server closed an idle one', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const { read, reports } = givenClient(server);
 
@@ -549,7 +549,7 @@ describe('the connection', () => {
     expect(reasonsOf(reports)).toEqual(Array.from({ length: 20 }, () => '200'));
   });
 
-  it('that ends while it is reused causes no failed call either', async () => {
+  it('causes no failed call when it ends while it is reused', async () => {
     let answered = 0;
     const server = await startHttpsServer((response, { socket }) => {
       answered += 1;
@@ -566,9 +566,9 @@ describe('the connection', () => {
   });
 
   it.each<[what: string, end: (response: ServerResponse) => void, requests: number]>([
-    ['that ends is retried once', (response) => response.destroy(), 3],
+    ['is retried once when it is cut before the response', (response) => response.destroy(), 3],
     [
-      'that ends in the middle of an answer is not retried',
+      'is not retried when it is cut in the middle of a response',
       (response) =>
         response
           .writeHead(200, { 'content-type': 'application/json', 'content-length': 99 })
@@ -591,7 +591,7 @@ describe('the connection', () => {
 });
 
 describe('an abort', () => {
-  it('of the caller cancels the call, and the connection ends', async () => {
+  it('cancels the call and closes the connection when it comes from the caller', async () => {
     const server = await startHttpsServer(() => undefined);
     const { read, reports } = givenClient(server);
     const caller = new AbortController();
@@ -605,7 +605,7 @@ describe('an abort', () => {
     await untilIs(() => server.open, 0);
   });
 
-  it('of the caller after its time is a timeout', async () => {
+  it('is reported as a timeout when it comes after the deadline of the caller', async () => {
     const server = await startHttpsServer(() => undefined);
     const { read } = givenClient(server);
 
@@ -614,7 +614,7 @@ describe('an abort', () => {
     expect(error.reason).toBe('timeout');
   });
 
-  it('before the call sends nothing', async () => {
+  it('sends nothing when it comes before the call', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const { read } = givenClient(server);
 
@@ -622,7 +622,7 @@ describe('an abort', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('while the call waits for its connection ends it at once, and it is not sent later', async () => {
+  it('ends a call that waits for a connection at once, and the call is not sent later', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const held: Socket[] = [];
     const between = createTcpServer((socket) => {
@@ -647,7 +647,7 @@ describe('an abort', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('of the client itself ends a call in progress, and nothing is opened later', async () => {
+  it('ends a running call when it comes from the client itself, and opens no connection later', async () => {
     const server = await startHttpsServer(() => undefined);
     const { client, read } = givenClient(server);
 
@@ -666,7 +666,7 @@ describe('the clock of the appliance', () => {
   const now = Date.UTC(2026, 10, 20, 21, 0, 0, 400);
   const dated = (second: number) => new Date(now + second * 1_000).toUTCString();
 
-  it('is compared with the last date of an answer, where that can be a date of today', async () => {
+  it('is compared with the last Date header, if that can be a date of today', async () => {
     const cases: readonly (readonly [dates: readonly string[], offset: number | undefined])[] = [
       [[], undefined],
       [['soon'], undefined],
@@ -696,7 +696,7 @@ describe('the clock of the appliance', () => {
     expect(reports.map(({ clockOffsetSeconds }) => clockOffsetSeconds)).toEqual(cases.map(([, offset]) => offset));
   });
 
-  it('agrees unless a slow answer shows the opposite', async () => {
+  it('counts as correct unless a slow response proves the opposite', async () => {
     const clock = { ms: now };
     const server = await startHttpsServer((response) => {
       response.sendDate = false;
@@ -712,7 +712,7 @@ describe('the clock of the appliance', () => {
 });
 
 // test/unit/appliance/response.test.ts has every status and every kind of body.
-it('a refusal has the sentence of the appliance in one line, is counted, and is asked for once', async () => {
+it('a refusal carries the message of the appliance in one line, is counted, and is not retried', async () => {
   const body = JSON.stringify({ description: 'A call', error: 'true', message: 'Nobody\r\nis at home' });
   const server = await startHttpsServer((response) => answerJson(response, body, 403));
   const { read, reports } = givenClient(server);
@@ -725,10 +725,10 @@ it('a refusal has the sentence of the appliance in one line, is counted, and is 
   expect(server.requests).toHaveLength(1);
 });
 
-describe('a reply with odd rows', () => {
+describe('a response with malformed rows', () => {
   const body = `{"farms":[{"farmname":"f","established":1},{"farmname":"b","established":"${canary}"},{"status":"up"}]}`;
 
-  it('keeps all others, and tells what it left out, without the key', async () => {
+  it('keeps all other rows, and reports what it skipped, without the key', async () => {
     const { client } = givenClient(await startHttpsServer((response) => answerJson(response, body)));
     const lost: UnreadableField[] = [];
 
@@ -746,14 +746,14 @@ describe('a reply with odd rows', () => {
     ]);
   });
 
-  it('is malformed to who decides by it', async () => {
+  it('is malformed for a caller that decides by it', async () => {
     const { client } = givenClient(await startHttpsServer((response) => answerJson(response, body)));
 
     expect((await failureOf(client.read('listFarmStats', {}, patient))).reason).toBe('malformed');
   });
 });
 
-it('sends nothing for a name that would change the route', async () => {
+it('a name that would change the route sends no request', async () => {
   const server = await startHttpsServer((response) => answerJson(response));
   const { client, reports } = givenClient(server);
 
@@ -766,7 +766,7 @@ it('sends nothing for a name that would change the route', async () => {
   expect(reports).toEqual([]);
 });
 
-it('reports when the certificate of the API ends, also of one that is pinned', async () => {
+it('the expiry of the API certificate is reported, also for a pinned one', async () => {
   const server = await startHttpsServer((response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(reply),
   );

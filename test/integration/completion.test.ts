@@ -45,7 +45,7 @@ const completed = [
   ['audit verify journ', 'audit verify journal.db'],
 ] as const;
 
-describe.skipIf(!hasTerminals)('the completion, typed at a terminal', () => {
+describe.skipIf(!hasTerminals)('shell completion at a terminal', () => {
   for (const [name, { start, define }] of Object.entries(shellWords)) {
     it.skipIf(!isThere(name))(`completes words, flags, values and files in ${name}`, async () => {
       const folder = givenFolder();

@@ -35,7 +35,7 @@ describe('the files in dashboards/', () => {
     expect(Object.fromEntries(dashboardTexts())).toEqual(Object.fromEntries(dashboardFiles()));
   });
 
-  it('are beside files for an import, which ask once for the data source', () => {
+  it('have an import version beside them, which asks once for the data source', () => {
     const folder = new URL('../../deploy/grafana/import/', import.meta.url);
     const texts = new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]));
 
@@ -63,7 +63,7 @@ describe('the panels of every board', () => {
     expect(problems).toEqual([]);
   });
 
-  it('have a number and a name of their own', () => {
+  it('have a unique number and a unique name', () => {
     for (const board of boards) {
       const ids = everythingOn(board).map(({ id }) => id);
       expect(new Set(ids).size, board.uid).toBe(ids.length);
@@ -72,7 +72,7 @@ describe('the panels of every board', () => {
     }
   });
 
-  it('have a place that no other panel covers, in rows without holes', () => {
+  it('do not overlap, and fill their rows without gaps', () => {
     for (const board of boards) {
       const cells = everythingOn(board).flatMap(({ gridPos: { x, y, w, h } }) =>
         Array.from({ length: w * h }, (_, cell) => ({ x: x + (cell % w), y: y + Math.floor(cell / w) })),
@@ -87,14 +87,14 @@ describe('the panels of every board', () => {
 
 describe('the queries of every board', () => {
   // Behind a proxy, Grafana sends a query as a part of an address; many accept 8 KiB at most.
-  it('fit into an address', () => {
+  it('fit into a URL', () => {
     const long = everyQuery.filter(({ expr }) => encodeURIComponent(expr).length >= 4_096);
 
     expect(long.map(({ where }) => where)).toEqual([]);
   });
 
   it.each(Object.entries(labellings))(
-    'ask for metrics, labels and states that are served, and join what can match, with %s',
+    'use only served metrics, labels and states, and join only matching ones, with %s',
     async (_, labelling) => {
       const served = await knownSeries(labelling);
       const complaints = everyQuery.flatMap(({ where, expr }) =>
@@ -105,7 +105,7 @@ describe('the queries of every board', () => {
     },
   );
 
-  it('ask for what the variables choose', () => {
+  it('filter by what the variables select', () => {
     const open = everyQuery.flatMap(({ where, expr }) => problemsIn(where, unchosenIn(where, expr)));
 
     expect(open).toEqual([]);
@@ -119,7 +119,7 @@ describe('the queries of every board', () => {
     }
   });
 
-  it('give variables the values of a label that the metric has', () => {
+  it('fill variables from a label that the metric has', () => {
     for (const { selector, label } of boards.flatMap(variablesOf)) {
       const [series] = selectorsOf(filled(selector));
       expect(known.get(series?.metric ?? '')?.labels, selector).toContain(label);
@@ -148,7 +148,7 @@ function unchosenIn(where: string, expr: string): readonly string[] {
 describe('the tables of every board', () => {
   const tables = everyPanel.filter(({ panel }) => panel.type === 'table');
 
-  it('show columns that their queries give, and are sorted by one of them', () => {
+  it('show only columns that their queries return, and are sorted by one of them', () => {
     for (const { where, panel } of tables) {
       const given = columnsGiven(panel);
       const shown = panel.fieldConfig.overrides.map(({ matcher }) => matcher.options);
@@ -164,7 +164,7 @@ describe('the tables of every board', () => {
     }
   });
 
-  it('lead from their rows to boards and variables that exist, by columns that they have', () => {
+  it('link their rows to existing boards and variables, by columns that they have', () => {
     const links = tables.flatMap(({ where, panel }) =>
       panel.fieldConfig.overrides.flatMap(({ properties }) =>
         properties
@@ -194,7 +194,7 @@ describe('the tables of every board', () => {
   });
 });
 
-describe.skipIf(!isThere('promtool'))('the table of alerts that fire', () => {
+describe.skipIf(!isThere('promtool'))('the table of firing alerts', () => {
   const exporter = 'job="zlb", instance="exporter:9444"';
   const watched = [
     { series: `up{${exporter}}`, values: '1' },
@@ -205,7 +205,7 @@ describe.skipIf(!isThere('promtool'))('the table of alerts that fire', () => {
     values: '1',
   });
 
-  it('says of each alert what it is about, and distinguishes two of a kind', () => {
+  it('names the subject of each alert, and distinguishes two alerts of one kind', () => {
     const alerts = [
       firing('warning', 'alertname="ZlbFarmDegraded", appliance="lb", farm="shop", service="app"'),
       firing('warning', 'alertname="ZlbFarmDegraded", appliance="lb", farm="shop", service="static"'),
@@ -249,7 +249,7 @@ describe.skipIf(!isThere('promtool'))('the table of alerts that fire', () => {
     expectRows(watched, []);
   });
 
-  it('says that nothing is scraped, that an exporter does not answer, or that no rules are loaded', () => {
+  it('says that nothing is scraped, that an exporter does not respond, or that no rules are loaded', () => {
     expectRows([], [[3, 'no exporter is scraped: nothing is known']]);
     expectRows(
       [{ series: `up{${exporter}}`, values: '0' }],
@@ -259,7 +259,7 @@ describe.skipIf(!isThere('promtool'))('the table of alerts that fire', () => {
   });
 });
 
-describe.skipIf(!isThere('promtool'))('the marks of changes of the configuration', () => {
+describe.skipIf(!isThere('promtool'))('the annotations of configuration changes', () => {
   const place = 'job="zlb", instance="exporter:9444", appliance="lb"';
   const marksOf = (uid: string) =>
     boards.find((board) => board.uid === uid)?.annotations.list.find(({ name }) => name === 'Configuration changes');
@@ -268,26 +268,29 @@ describe.skipIf(!isThere('promtool'))('the marks of changes of the configuration
     values,
   });
 
-  it.each(['zlb-fleet', 'zlb-appliance'])('are on %s where a count went up, and lead to the timeline', (uid) => {
-    const marks = marksOf(uid);
-    const input = [counted('backend', '0 0 2 2 0 0'), counted('farm', '3 3 3 3 0 1')];
-    const labels = (object: string) => `{appliance="lb", object="${object}", by="elsewhere"}`;
-    const expected = [
-      [],
-      [],
-      [{ labels: labels('backend'), value: 2 }],
-      [],
-      [],
-      [{ labels: labels('farm'), value: 1 }],
-    ];
+  it.each(['zlb-fleet', 'zlb-appliance'])(
+    'mark on %s the times when the count rose, and link to the timeline',
+    (uid) => {
+      const marks = marksOf(uid);
+      const input = [counted('backend', '0 0 2 2 0 0'), counted('farm', '3 3 3 3 0 1')];
+      const labels = (object: string) => `{appliance="lb", object="${object}", by="elsewhere"}`;
+      const expected = [
+        [],
+        [],
+        [{ labels: labels('backend'), value: 2 }],
+        [],
+        [],
+        [{ labels: labels('farm'), value: 1 }],
+      ];
 
-    expectSamples(marks?.expr, input, expected);
-    expect(marks).toMatchObject({
-      textFormat: expect.stringContaining('href="https://runbooks.example/?list=changes&appliance={{appliance}}"'),
-    });
-  });
+      expectSamples(marks?.expr, input, expected);
+      expect(marks).toMatchObject({
+        textFormat: expect.stringContaining('href="https://runbooks.example/?list=changes&appliance={{appliance}}"'),
+      });
+    },
+  );
 
-  it('are on zlb-farm at the last change of each farm', () => {
+  it('mark on zlb-farm the last change of each farm', () => {
     const marks = marksOf('zlb-farm');
     const series = `zlb_farm_configuration_changed_timestamp_seconds{${place}, farm="shop"}`;
 

@@ -49,7 +49,7 @@ function placeOf(source: string, service: string): string | undefined {
 }
 
 describe('deploy/compose.yml', () => {
-  it('mounts nothing that is not there', () => {
+  it('mounts only paths that exist', () => {
     const sources = services.flatMap(([, service]) => mounts(service).map(([source]) => source));
 
     const missing = sources.filter((source) => !existsSync(source) && !Object.hasOwn(compose.volumes, source));
@@ -59,7 +59,7 @@ describe('deploy/compose.yml', () => {
     expect(Object.keys(compose.volumes).filter((volume) => !sources.includes(volume))).toEqual([]);
   });
 
-  it.each(services)('gives %s no rights that it does not need', (_, service) => {
+  it.each(services)('grants %s no unnecessary rights', (_, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -71,7 +71,7 @@ describe('deploy/compose.yml', () => {
     expect(writable ?? []).toEqual([]);
   });
 
-  it('has no password in it: Grafana does not start without one', () => {
+  it('contains no password: Grafana does not start without one', () => {
     const password = compose.services['grafana']?.environment?.['GF_SECURITY_ADMIN_PASSWORD'];
 
     expect(password).toMatch(/^\$\{GRAFANA_ADMIN_PASSWORD:\?.+\}$/);
@@ -84,11 +84,11 @@ describe('deploy/compose.yml', () => {
     for (const image of images) expect(image).toMatch(/:v?\d+\.\d+\.\d+$/);
   });
 
-  it('lets Docker refuse a missing configuration of own appliances, and not make a folder of its name', () => {
+  it('makes Docker reject a missing appliance configuration instead of creating a folder', () => {
     expect(readFileSync('deploy/compose.appliances.yml', 'utf8')).toContain('create_host_path: false');
   });
 
-  it('starts the exporter with flags that it has, here and for own appliances', () => {
+  it('starts the exporter with existing flags, here and for own appliances', () => {
     const appliances = readYaml<Compose>('deploy/compose.appliances.yml').services['exporter']?.command ?? [];
     const demonstration = compose.services['exporter']?.command ?? [];
 
@@ -101,7 +101,7 @@ describe('deploy/compose.yml', () => {
 describe('deploy/README.md', () => {
   const readme = readFileSync('deploy/README.md', 'utf8');
 
-  it('makes a password that only its owner reads, and keeps it when the commands are given again', () => {
+  it('creates a password that only its owner reads, and keeps it when the commands run again', () => {
     const folder = givenFolder();
     const command = /^.*GRAFANA_ADMIN_PASSWORD=.*$/m.exec(readme)?.[0] ?? '';
     const make = () => {
@@ -129,7 +129,7 @@ describe('Grafana in containers', () => {
     readonly providers: readonly { readonly folder: string; readonly options: { readonly path: string } }[];
   }
 
-  it('looks for the dashboards where they are mounted', () => {
+  it('finds the dashboards where they are mounted', () => {
     const { providers } = readYaml<Providers>('deploy/grafana/provisioning/dashboards/zlb.yml');
 
     expect(providers).toMatchObject([
@@ -147,7 +147,7 @@ describe('Prometheus in containers', () => {
   }
   const config = readYaml<PrometheusConfig>('deploy/prometheus/prometheus.yml');
 
-  it('scrapes the exporter and tells Alertmanager, by the names and ports of their containers', () => {
+  it('scrapes the exporter and notifies Alertmanager by the container names and ports', () => {
     const targets = [...config.scrape_configs, ...config.alerting.alertmanagers].flatMap(({ static_configs }) =>
       static_configs.flatMap(({ targets }) => targets),
     );
@@ -186,7 +186,7 @@ describe('Alertmanager in containers', () => {
   const config = readYaml<AlertmanagerConfig>('deploy/alertmanager/alertmanager.yml');
   const example = readYaml<AlertmanagerConfig>('alerts/alertmanager.example.yml');
 
-  it('has the routes and inhibitions of alerts/alertmanager.example.yml, and receivers that tell nobody', () => {
+  it('uses the routes and inhibitions of alerts/alertmanager.example.yml, with receivers that notify nobody', () => {
     expect(config.route, 'copy `route` from the example').toEqual(example.route);
     expect(config.inhibit_rules, 'copy `inhibit_rules` from the example').toEqual(example.inhibit_rules);
     expect(config.receivers).toEqual(example.receivers.map(({ name }) => ({ name })));

@@ -19,7 +19,7 @@ interface Failing {
   readonly forget: () => void;
 }
 
-it('three thousand polls that fail, each kind by turns, leave no descriptor, no handle, no listener and no memory behind', async () => {
+it('three thousand failed polls of every kind leak no descriptor, handle, listener or memory', async () => {
   const kinds = await everyWayToFail();
   const clock = { offsetMs: 0 };
   const now = (): number => Date.now() + clock.offsetMs;

@@ -28,7 +28,7 @@ function readWords(word: string): readonly string[] {
 }
 
 describe('the Dockerfile', () => {
-  it('builds and runs with the Node.js that the tests run on, and with the same Debian', () => {
+  it('builds and runs with the Node.js of the tests, on one Debian release', () => {
     const node = `node:${manifest.devDependencies['node']}-trixie-slim`;
     const bases = dockerfile.stages.map(({ from }) => from);
 
@@ -37,14 +37,14 @@ describe('the Dockerfile', () => {
     expect(dockerfile.globals).toEqual([`BASE=gcr.io/distroless/cc-${debian}:nonroot`]);
   });
 
-  it('copies what is there, and its context holds that and nothing else', () => {
+  it('copies only existing paths, and its context holds nothing else', () => {
     const context = readFileSync('.dockerignore', 'utf8').trim().split('\n');
 
     expect(sources.filter((source) => !existsSync(source))).toEqual([]);
     expect(context.toSorted()).toEqual(['**', ...sources.map((source) => `!${source}`)].toSorted());
   });
 
-  it('fetches nothing but packages of the lock file, and runs none of their scripts', () => {
+  it('fetches only packages of the lock file, and runs none of their scripts', () => {
     expect(instructions.filter(({ word }) => word === 'ADD')).toEqual([]);
     expect(instructions.filter(({ text }) => /https?:|curl|wget|apt-get/.test(text))).toEqual([]);
     const installs = instructions.filter(({ text }) => /\bnpm (?:ci|i|install)\b/.test(text));

@@ -23,7 +23,7 @@ async function givenSwitch() {
   return { demonstration, send, world };
 }
 
-it('a fault of a farm begins and ends by its path', async () => {
+it('the simulator switches a fault of a farm on and off by its path', async () => {
   const { send, world } = await givenSwitch();
   const stateOf = () => world.farms.get('shop')?.runState;
 
@@ -38,7 +38,7 @@ it('a fault of a farm begins and ends by its path', async () => {
   expect([during, stateOf()]).toEqual(['hung', 'readable']);
 });
 
-it('an expired certificate has the key of the usual one, which a client that trusts it calls expired', async () => {
+it('an expired certificate reuses the usual key, and a client that trusts it reports it as expired', async () => {
   const { demonstration, send } = await givenSwitch();
   const { appliance } = demonstration.appliances.find(({ name }) => name === 'lb-madrid')!;
   const { certificatePem: ca, fingerprintSha256: before } = appliance;
@@ -67,7 +67,7 @@ it('an expired certificate has the key of the usual one, which a client that tru
   expect(shown.fingerprintSha256).toBe(appliance.fingerprintSha256);
 });
 
-it('each fault of all calls begins and ends', async () => {
+it('the simulator switches each fault of all calls on and off', async () => {
   const { send } = await givenSwitch();
   const { text } = await send('GET', '/');
   const rows = [...text.matchAll(/^ {2}APPLIANCE\/(\S+?)(\/FARM)? +(.+)$/gm)];
@@ -87,7 +87,7 @@ it.each([
   '/%E0%A4%A',
   '/lb-madrid/hung-proxy/db',
   '/lb-madrid/constructor',
-])('answers %s with what there is', async (path) => {
+])('the simulator answers %s with 404 and what it accepts', async (path) => {
   const { send } = await givenSwitch();
 
   const { status, text } = await send('PUT', path);

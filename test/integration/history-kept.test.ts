@@ -28,7 +28,7 @@ const weights = (events: Awaited<ReturnType<Awaited<ReturnType<typeof givenHisto
   events.map(({ differences: [difference] }) => `${difference?.setting} ${difference?.before} -> ${difference?.after}`);
 
 describe('a history in a file', () => {
-  it('has what changed while the exporter was away for a day, between its last reading and the first', async () => {
+  it('records what changed while the exporter was away for a day, between its last reading and the first', async () => {
     const { setWeight, start } = await given();
     const file = join(givenFolder(), 'new', 'history.db');
     const startMs = Date.now();
@@ -48,7 +48,7 @@ describe('a history in a file', () => {
     await expect(after.metrics()).resolves.toContain('zlb_farm_configuration_changed_timestamp_seconds');
   });
 
-  it('shows after a restart when a farm last changed, and no change that there was not', async () => {
+  it('shows after a restart when a farm last changed, and no change that did not happen', async () => {
     const { setWeight, start } = await given();
     const file = join(givenFolder(), 'history.db');
     setWeight(1);
@@ -70,7 +70,7 @@ describe('a history in a file', () => {
     expect(weights(await after.events())).toEqual(['weight 1 -> 2']);
   });
 
-  it('is for its own user alone, and has no key in it', async () => {
+  it('is readable by its own user alone, and contains no key', async () => {
     const { start } = await given();
     const file = join(givenFolder(), 'history.db');
     const { readAll, stop } = await start(file);
@@ -84,7 +84,7 @@ describe('a history in a file', () => {
   it.each([
     ['is another file', (file: string) => writeFileSync(file, 'a list of names\n'.repeat(100))],
     ['is a folder', (file: string) => mkdirSync(file)],
-  ])('that %s is left as it is: readings are counted as lost, with the reason in the log once', async (_, make) => {
+  ])('is left alone when it %s: readings count as lost, with the reason logged once', async (_, make) => {
     const { start } = await given();
     const file = join(givenFolder(), 'history.db');
     make(file);
@@ -98,7 +98,7 @@ describe('a history in a file', () => {
     expect(log.join('')).toContain(dirname(file));
   });
 
-  it.skipIf(!mayMount())('on a full disk loses nothing that a later reading shows', async () => {
+  it.skipIf(!mayMount())('loses nothing on a full disk that a later reading shows', async () => {
     const { setWeight, start } = await given();
     const folder = givenDisk('1m');
     setWeight(1);

@@ -46,7 +46,7 @@ async function given(world: World = busyWorld()) {
 }
 
 describe('the history of an appliance', () => {
-  it('has each change beside the gateway and each one through it once, with its author', async () => {
+  it('lists each change outside and through the gateway once, with its author', async () => {
     const { send, httpFarm, l4Farm, told, events } = await given();
     const shop = httpFarm('shop');
     const [front] = shop.services;
@@ -130,7 +130,7 @@ describe('the history of an appliance', () => {
     }
   });
 
-  it('does not take for the work of a caller what another person changed in the same minute', async () => {
+  it('does not attribute to a caller what another person changed in the same minute', async () => {
     const { send, l4Farm, told } = await given();
     const [mine, other] = l4Farm('db').backends;
     other!.weight = 8;
@@ -143,7 +143,7 @@ describe('the history of an appliance', () => {
     expect(both).toContainEqual(expect.stringMatching(`${other!.ip}.* weight: . -> 8 \\| elsewhere`));
   });
 
-  it('names the person who asked for a change, and the one who approved it', async () => {
+  it('names the requester and the approver of a change', async () => {
     const { id, metricsUrl } = await givenApprovedBackend(polls);
 
     const events = async (kind: string) => await (await fetch(`${metricsUrl}/api/history?farm=db&kind=${kind}`)).json();
@@ -159,7 +159,7 @@ describe('the history of an appliance', () => {
     });
   });
 
-  it('has a renamed farm as one event, and nothing of its services', async () => {
+  it('records a renamed farm as one event, and nothing of its services', async () => {
     const world = busyWorld();
     const { send, told } = await given(world);
     const shop = world.farms.get('shop')!;
@@ -174,7 +174,7 @@ describe('the history of an appliance', () => {
     await expect.poll(async () => (await told()).at(-1)).toBe('service front ttl: 120 -> 77 | elsewhere');
   });
 
-  it('counts by author, and knows when a farm changed as long as there is one', async () => {
+  it('counts changes by author, and shows when a farm last changed until it is deleted', async () => {
     const { send, httpFarm, metrics, told } = await given();
     await send('PUT', '/farms/intranet/services/main', { vhost: '^a' });
     await expect.poll(async () => (await told()).length).toBe(1);
@@ -191,7 +191,7 @@ describe('the history of an appliance', () => {
     expect(await metrics()).not.toMatch(/changed_timestamp_seconds\{.*farm="intranet"\}/);
   });
 
-  it('has no event of a reading that failed, of a field that is gone, and of a key that lost its right', async () => {
+  it('records no event for a failed reading, a missing field, or a key that lost its permission', async () => {
     const { send, appliance, told } = await given();
     const restart = () => send('PUT', '/farms/shop/actions', { action: 'restart' });
     for (const fault of [{ kind: 'status', status: 500 }, { kind: 'status', status: 403 }, { kind: 'cut' }] as const) {

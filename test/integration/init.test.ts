@@ -72,7 +72,7 @@ async function givenPlace(world = busyWorld(), options: Partial<SimulatedApplian
 }
 
 describe.skipIf(!hasTerminals)('init at a terminal', () => {
-  it('goes from an address to a configuration that check accepts', async () => {
+  it('leads from an address to a configuration that check accepts', async () => {
     const { appliance, folder, file, target, text, check } = await givenPlace();
 
     const { code, screen } = await runAtTerminal(
@@ -105,7 +105,7 @@ describe.skipIf(!hasTerminals)('init at a terminal', () => {
     expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining('lb-paris  ok') as string });
   });
 
-  it('sends the key only after the certificate was shown, and nothing if nobody answers', async () => {
+  it('sends the key only after it has shown the certificate, and nothing if nobody confirms', async () => {
     const { appliance, folder, target, file } = await givenPlace();
 
     const { code, screen } = await runAtTerminal(
@@ -119,8 +119,8 @@ describe.skipIf(!hasTerminals)('init at a terminal', () => {
   });
 });
 
-describe('init that asks', () => {
-  it('writes the key into the folder of keys of an installation, and never over another', async () => {
+describe('init at a prompt', () => {
+  it('writes the key into the key folder of an installation, and never overwrites another key', async () => {
     const { folder, initAnswering, text, check } = await givenPlace();
     await mkdir(join(folder, 'keys'));
     if (process.getuid?.() === 0) await chown(join(folder, 'keys'), 12_345, 12_345);
@@ -142,8 +142,8 @@ describe('init that asks', () => {
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)('init where deploy/systemd/install.sh was', () => {
-  it('names the key where systemd hands it to the service, and says how it gets there', async () => {
+describe.skipIf(process.getuid?.() !== 0)('init after deploy/systemd/install.sh', () => {
+  it('names the key at the path of its systemd credential, and says how it gets there', async () => {
     const { folder, initAnswering, text } = await givenPlace();
     await mkdir(join(folder, 'keys'), { mode: 0o700 });
     await writeFile(join(folder, 'environment'), '');
@@ -159,7 +159,7 @@ describe.skipIf(process.getuid?.() !== 0)('init where deploy/systemd/install.sh 
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)('init where a package was installed', () => {
+describe.skipIf(process.getuid?.() !== 0)('init after the installation of a package', () => {
   it('copies a key from a folder that the service cannot read', async () => {
     const { folder, init, keyFile, text } = await givenPlace();
     await mkdir(join(folder, 'keys'), { mode: 0o700 });
@@ -180,7 +180,7 @@ describe.skipIf(process.getuid?.() !== 0)('init where a package was installed', 
 });
 
 describe('init without a terminal', () => {
-  it('makes a configuration that the exporter can read, also for a person whose files nobody else reads', async () => {
+  it('writes a configuration that the exporter can read, even under a strict umask', async () => {
     const { folder, init, keyFile } = await givenPlace();
     const before = process.umask(0o077);
     onTestFinished(() => void process.umask(before));
@@ -191,7 +191,7 @@ describe('init without a terminal', () => {
     expect((await stat(join(folder, 'zlb.yml'))).mode & 0o777).toBe(0o644);
   });
 
-  it('takes everything from flags, and names the file of the key as it was given', async () => {
+  it('takes everything from flags, and keeps the key file path as given', async () => {
     const { folder, init, keyFile, text, check } = await givenPlace();
 
     const { code, stdout, stderr } = await init('--name=lb-1', `--api-key-file=${keyFile}`);
@@ -224,7 +224,7 @@ describe('init without a terminal', () => {
     [[], /give --name=lb-paris and --api-key-file=lb-paris\.key as well$/],
     [['--name=lb-1'], /give --api-key-file=lb-paris\.key as well$/],
     [['--api-key-file=given.key'], /give --name=lb-paris as well$/],
-  ])('with %j names the flags that are missing', async (flags, sentence) => {
+  ])('names the missing flags when it gets %j', async (flags, sentence) => {
     const { appliance, init } = await givenPlace();
 
     const { code, stdout, stderr } = await init(...flags);
@@ -234,7 +234,7 @@ describe('init without a terminal', () => {
     expect(appliance.requests).toEqual([]);
   });
 
-  it('adds an appliance to a configuration only when it is asked to, and keeps what is there', async () => {
+  it('adds an appliance to an existing configuration only when told to, and keeps the rest', async () => {
     const { file, init, keyFile, text, check, target, appliance } = await givenPlace();
     const flags = ['--name=lb-2', `--api-key-file=${keyFile}`];
     const before = [
@@ -273,7 +273,7 @@ describe('init without a terminal', () => {
   });
 
   it.skipIf(process.getuid?.() !== 0)(
-    'leaves the configuration to its owner and group, who can still read it',
+    'keeps the owner and the group of the configuration, who can still read it',
     async () => {
       const { file, init, keyFile } = await givenPlace();
       await writeFile(file, '# settings of this machine', { mode: 0o640 });
@@ -286,7 +286,7 @@ describe('init without a terminal', () => {
     },
   );
 
-  it('is not stopped by what a killed run left beside the configuration', async () => {
+  it('ignores what a killed run left beside the configuration', async () => {
     const { file, folder, init, keyFile, text } = await givenPlace();
     await writeFile(file, '# settings of this machine');
     await writeFile(`${file}.new`, '# half');
@@ -298,7 +298,7 @@ describe('init without a terminal', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['given.key', 'zlb.yml', 'zlb.yml.new']);
   });
 
-  it('writes through a link, which stays one', async () => {
+  it('writes through a symbolic link, and keeps the link', async () => {
     const { file, folder, init, keyFile } = await givenPlace();
     const real = join(folder, 'real.yml');
     await writeFile(real, '# settings of this machine');
@@ -311,7 +311,7 @@ describe('init without a terminal', () => {
     expect(await readFile(real, 'utf8')).toContain('name: lb-1');
   });
 
-  it('keeps what somebody else changes while it asks', async () => {
+  it('keeps what somebody else changes while it waits for an answer', async () => {
     const { target, file, text } = await givenPlace();
     await writeFile(file, '# before\n');
 
@@ -332,7 +332,7 @@ describe('init without a terminal', () => {
     ],
     ['a list in brackets', 'appliances: [{ name: lb-2, url: "https://192.0.2.1", api_key: abc }]\n', /brackets/],
     ['a configuration with a mistake', 'poling: {}\nappliances: []\n', /poling|brackets/],
-  ])('writes nothing with %s', async (_, before, sentence) => {
+  ])('refuses %s, and writes nothing', async (_, before, sentence) => {
     const { file, folder, init, keyFile, text } = await givenPlace();
     await writeFile(file, before);
 
@@ -345,7 +345,7 @@ describe('init without a terminal', () => {
   });
 });
 
-describe('init that cannot try the key', () => {
+describe('init that cannot verify the key', () => {
   it('says in one sentence that the key is refused', async () => {
     const { folder, init, keyFile } = await givenPlace();
     await writeFile(keyFile, 'another-key\n');
@@ -365,7 +365,7 @@ describe('init that cannot try the key', () => {
       'lb-1.invalid',
       /showed no certificate: its name lb-1\.invalid does not resolve: .*(?:ENOTFOUND|EAI_AGAIN)/,
     ],
-  ])('says in one sentence that it reaches nobody: %s', async (_, target, sentence) => {
+  ])('says in one sentence that it cannot connect: %s', async (_, target, sentence) => {
     const { folder, keyFile, initAt } = await givenPlace();
 
     const { code, stderr } = await initAt(target, '--trust-first', '--name=lb-1', `--api-key-file=${keyFile}`);
@@ -376,7 +376,7 @@ describe('init that cannot try the key', () => {
     expect(readdirSync(folder)).toEqual(['given.key']);
   });
 
-  it('says that something else than the API answers', async () => {
+  it('says that something other than the API responds', async () => {
     const { keyFile, initAt } = await givenPlace();
     const { url } = await startHttpsServer((response) => response.writeHead(404).end('<html>'));
 
@@ -386,7 +386,7 @@ describe('init that cannot try the key', () => {
     expect(stderr).toMatch(/does not answer as the management API/);
   });
 
-  it('does not send the key when the certificate changed since it was shown', async () => {
+  it('does not send the key when the certificate changed after it was shown', async () => {
     const { folder, file } = await givenPlace();
     const { url, server, requests } = await startHttpsServer((response) => response.end());
 
@@ -403,7 +403,7 @@ describe('init that cannot try the key', () => {
 });
 
 describe('init without a terminal', () => {
-  it('trusts nobody unless it is told whom, and sends nothing', async () => {
+  it('trusts no certificate without a flag, and sends nothing', async () => {
     const { appliance, initAt, target, keyFile, folder } = await givenPlace();
     const flags = ['--name=lb-1', `--api-key-file=${keyFile}`];
 
@@ -416,7 +416,7 @@ describe('init without a terminal', () => {
     expect(readdirSync(folder)).toEqual(['given.key']);
   });
 
-  it('takes the certificate of --fingerprint, in either spelling', async () => {
+  it('accepts the certificate of --fingerprint, in either spelling', async () => {
     const { appliance, initAt, target, keyFile, text } = await givenPlace();
     const pairs = appliance.fingerprintSha256.toUpperCase().match(/../g)?.join(':');
 
@@ -426,7 +426,7 @@ describe('init without a terminal', () => {
     expect(await text()).toContain(`fingerprint_sha256: ${appliance.fingerprintSha256}\n`);
   });
 
-  it('takes the authority of --ca-file, and refuses a certificate of another', async () => {
+  it('accepts the authority of --ca-file, and refuses a certificate of another', async () => {
     const { appliance, initAt, target, keyFile, folder, text, check } = await givenPlace();
     await writeFile(join(folder, 'ca.pem'), appliance.certificatePem);
     await writeFile(join(folder, 'other.pem'), makeMaterial({ name: 'other' }).cert);

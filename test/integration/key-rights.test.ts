@@ -64,8 +64,8 @@ async function everything(prepare: (appliance: SimulatedAppliance) => void) {
   };
 }
 
-describe('everywhere, a key', () => {
-  it('without rights fails, and nothing is written', async () => {
+describe('an API key', () => {
+  it('fails everywhere without permissions, and nothing is written', async () => {
     const { init, check, json, page, up, farmsRead, plugin, pluginFarm } = await everything((appliance) =>
       fail(appliance, ['*'], 403),
     );
@@ -84,7 +84,7 @@ describe('everywhere, a key', () => {
     expect(pluginFarm).toMatchObject({ code: 3, text: expect.stringContaining('(forbidden)') });
   });
 
-  it('with rights on farms alone is usable, and what is missing is named', async () => {
+  it('is usable everywhere with permissions for farms alone, and the missing ones are named', async () => {
     const { init, check, json, page, up, farmsRead, plugin, pluginFarm } = await everything((appliance) =>
       fail(appliance, others, 403),
     );
@@ -103,7 +103,7 @@ describe('everywhere, a key', () => {
     expect(pluginFarm.text).toContain('2 farms');
   });
 
-  it('of an appliance without a licence fails, and the page says why', async () => {
+  it('fails everywhere for an appliance without a licence, and the page says why', async () => {
     const { init, check, json, page, up, farmsRead, plugin, pluginFarm } = await everything((appliance) =>
       fail(appliance, ['*'], 402),
     );

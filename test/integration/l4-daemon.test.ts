@@ -35,8 +35,8 @@ const events: readonly (readonly [what: string, happen: (world: World) => void, 
   ['is started again by systemd', startL4Daemon, true],
 ];
 
-describe('the daemon of L4 farms', () => {
-  it.each(events)('%s: in ten minutes no call is made that acts on an L4 farm', async (_, happen, isCut) => {
+describe('the L4 daemon', () => {
+  it.each(events)('%s: the exporter makes no call in ten minutes that acts on an L4 farm', async (_, happen, isCut) => {
     vi.useFakeTimers({
       now: new Date('2026-11-20T21:00:00.500Z'),
       toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
@@ -75,12 +75,12 @@ describe('the daemon of L4 farms', () => {
   });
 });
 
-describe('the simulated daemon', () => {
+describe('the simulated L4 daemon', () => {
   const statistics = ['GET /stats/farms/{farmname}', '/stats/farms/multi-l4'] as const;
   const configuration = ['GET /farms/{farmname}', '/farms/multi-l4'] as const;
   const words = (world: World) => ['db-l4', 'dns-udp', 'multi-l4'].map((name) => farmStatus(l4Of(world, name)));
 
-  it('changes no state by its death, and is started by the statistics: all are refused, and say what they said', () => {
+  it('keeps the farm states when it dies; a statistics call restarts it, but all farms refuse connections', () => {
     const world = givenWorld();
     const said = words(world);
     killL4Daemon(world, { pidFileStays: true });
@@ -95,7 +95,7 @@ describe('the simulated daemon', () => {
     expect(['db-l4', 'multi-l4'].map((name) => l4Of(world, name).hasNoRules)).toEqual([true, true]);
   });
 
-  it('lets them say down without its pid file: the configuration alone starts it, and loads its own farm', () => {
+  it('lets farms report down without its pid file; only a configuration call restarts it', () => {
     const world = givenWorld();
     killL4Daemon(world, { pidFileStays: false });
     expect(words(world)).toEqual(['down', 'down', 'down']);
@@ -108,7 +108,7 @@ describe('the simulated daemon', () => {
     expect(['db-l4', 'multi-l4'].map((name) => l4Of(world, name).hasNoRules)).toEqual([true, false]);
   });
 
-  it('never answers while it hangs, and each call leaves a process', () => {
+  it('never responds while it hangs, and each call leaves a process behind', () => {
     const world = givenWorld();
     hangL4Daemon(world);
 
@@ -117,7 +117,7 @@ describe('the simulated daemon', () => {
     expect(world.l4Daemon.leftProcesses).toBe(2);
   });
 
-  it('is not asked by a call with a wrong key', async () => {
+  it('is not queried by a call with a wrong key', async () => {
     const world = givenWorld();
     const appliance = await startSimulatedAppliance({ world, apiKey: 'key' });
     onTestFinished(() => appliance.close());
@@ -136,7 +136,7 @@ describe('the simulated daemon', () => {
     expect([await statusWith('key'), world.l4Daemon.state]).toEqual([200, 'running']);
   });
 
-  it('is seen by the collector vip alone, and a restart of each farm cures it', async () => {
+  it('is diagnosed only by the vip collector, and a restart of each farm repairs it', async () => {
     const world = givenWorld();
     world.interfaces.get('eth0:l4')!.ip = '192.0.2.30';
     for (const name of ['db-l4', 'multi-l4']) l4Of(world, name).vip = '192.0.2.30';

@@ -74,7 +74,7 @@ function promtoolOn(file: string, text: string): { readonly isAccepted: boolean;
 const quoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 
-it.skipIf(!isThere('promtool'))('a pattern matches the names that it matches in Prometheus', () => {
+it.skipIf(!isThere('promtool'))('a pattern matches the same names as in Prometheus', () => {
   const series = names.map((name, index) => ({ series: `m{name=${quoted(name)}, index="${index}"}`, values: '1' }));
   const cases = patterns.map((pattern) => {
     const compiled = new NamePattern(pattern);

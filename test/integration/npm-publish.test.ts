@@ -42,13 +42,13 @@ async function givenGitHubAndNpm() {
   }
 }
 
-it('the workflow of a release keeps no token, and may vouch for itself', () => {
+it('the release workflow stores no token, and may sign provenance', () => {
   expect(publish?.permissions).toMatchObject({ 'id-token': 'write' });
   expect(step?.env).toBeUndefined();
   expect(readFileSync('.github/workflows/release.yml', 'utf8')).not.toMatch(/NPM_TOKEN|NODE_AUTH_TOKEN/);
 });
 
-it.skipIf(!canTrade)('its step publishes to npm with the settings of a clone and nothing else', async () => {
+it.skipIf(!canTrade)('its publish step uses npm with the settings of a clone and nothing else', async () => {
   const { url, published } = await givenGitHubAndNpm();
   const folder = givenFolder();
   mkdirSync(join(folder, 'release'));

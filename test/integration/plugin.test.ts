@@ -16,7 +16,7 @@ async function ask(url: string, ...words: readonly string[]) {
 
 const saying = (line: RegExp) => expect.stringMatching(line) as string;
 
-it('the plug-in judges by the readings of an exporter, and never by old ones', async () => {
+it('the plugin judges by current readings of an exporter, and never by old ones', async () => {
   const { url, appliances, stop } = await givenExporter({ 'lb-1': busyWorld() }, { eager: ['farms', 'backends'] });
   const intranet = () => ask(url, 'farm', 'lb-1', 'intranet');
   // A reading is old after three seconds.
@@ -46,7 +46,7 @@ it('the plug-in judges by the readings of an exporter, and never by old ones', a
   expect(await intranet()).toEqual({ code: 3, line: saying(/^UNKNOWN - the exporter at .* did not respond/) });
 });
 
-describe('the plug-in with an answer that does not show an appliance of now', () => {
+describe('the plugin', () => {
   /** Asks an exporter whose answer is as old as is given. */
   async function askOld(ageMs: number, collectors: readonly string[]) {
     const atMs = Date.now() - ageMs;
@@ -66,11 +66,11 @@ describe('the plug-in with an answer that does not show an appliance of now', ()
   }
 
   it.each([
-    ['for one of now', 0, ['farms'], 0, /^OK/],
-    ['if a proxy repeats it', hourMs, ['farms'], 3, /^UNKNOWN - .*clock/],
-    ['if a clock is wrong', -hourMs, ['farms'], 3, /^UNKNOWN - .*clock/],
-    ['if nothing is read from the appliance', 0, [], 3, /^UNKNOWN/],
-  ])('says what it knows %s', async (_, ageMs, collectors, code, line) => {
+    ['current', 0, ['farms'], 0, /^OK/],
+    ['repeated by a proxy', hourMs, ['farms'], 3, /^UNKNOWN - .*clock/],
+    ['dated by a wrong clock', -hourMs, ['farms'], 3, /^UNKNOWN - .*clock/],
+    ['without a reading of the appliance', 0, [], 3, /^UNKNOWN/],
+  ])('reports OK only for a current response: %s', async (_, ageMs, collectors, code, line) => {
     expect(await askOld(ageMs, collectors)).toEqual({ code, line: saying(line) });
   });
 });

@@ -7,7 +7,7 @@ import { createTestPoller } from '../support/poller.ts';
 const hourMs = 3_600_000;
 const maxBusyRatio = 0.25;
 
-it('watches a hundred farms for an hour with one call at a time, within its share of the appliance, far below a naive poller', async () => {
+it('an hour of a hundred farms takes one call at a time, within the load share, far below naive polling', async () => {
   vi.useFakeTimers({
     now: new Date('2026-11-20T21:00:00.500Z'),
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],

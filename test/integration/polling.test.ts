@@ -5,7 +5,7 @@ import { polled } from '../support/poller.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 
-it('reads everything for a restricted user, without a root key', async () => {
+it('the daemon reads everything for a restricted user, without a root key', async () => {
   const [world] = healthyPair();
   world.groups.set('monitoring', { name: 'monitoring', role: {}, farms: ['*'], interfaces: ['*'] });
   world.users.set('prometheus', {
@@ -30,7 +30,7 @@ it('reads everything for a restricted user, without a root key', async () => {
   ).toBeUndefined();
 });
 
-it('shows the key neither in the metrics nor in the log when the appliance echoes it as an address', async () => {
+it('the daemon shows the key neither in metrics nor in the log when the appliance echoes it as an address', async () => {
   const world = recordedWorld();
   for (const farm of world.farms.values()) farm.vip = 'canary-key';
 

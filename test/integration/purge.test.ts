@@ -25,7 +25,7 @@ function purge(userdelEndsWith: number, rmEndsWith = 0) {
 }
 
 describe('the purge of the package', () => {
-  it('ends, and says so, if the user cannot be removed because the exporter still runs', () => {
+  it('stops with a message if the user cannot be removed because the exporter still runs', () => {
     // userdel(8): 8 is "user currently logged in", or one with a process.
     const { status, stderr } = purge(8);
 
@@ -33,7 +33,7 @@ describe('the purge of the package', () => {
     expect(stderr).toContain('userdel zlb-exporter');
   });
 
-  it('ends, and says so, if something is mounted in its folders', () => {
+  it('stops with a message if something is mounted in its folders', () => {
     const { status, stderr } = purge(0, 1);
 
     expect(status).toBe(0);

@@ -69,7 +69,7 @@ it.each([
   { lines: ['Content-Length: 2', 'Content-Length: 2'] },
   { lines: ['Content-Length: 2', 'Transfer-Encoding: chunked'] },
   { lines: ['Content-Length : 2'] },
-])('an answer with $lines is malformed', async ({ lines }) => {
+])('a response with $lines is malformed', async ({ lines }) => {
   const server = await startHttpsServer(
     ({ socket }) => void socket?.end(['HTTP/1.1 200 OK', ...lines, '', '{}'].join('\r\n')),
   );
@@ -81,7 +81,7 @@ it.each([
   expect(server.requests).toHaveLength(1);
 });
 
-describe('the path of the API', () => {
+describe('the base path of the API', () => {
   it('is found by a read, so that a write is sent once', async () => {
     const server = await startHttpsServer(apiUnder('/zapi/v4.0/zapi.cgi'));
     const relay = givenRelay(server);
@@ -96,7 +96,7 @@ describe('the path of the API', () => {
     ]);
   });
 
-  it('is remembered, and looked for again after an upgrade moved it', async () => {
+  it('is cached, and searched for again after an upgrade moved it', async () => {
     let base = '/zapi/v4.0/zapi.cgi';
     const server = await startHttpsServer((response, request) => apiUnder(base)(response, request));
     const relay = givenRelay(server);
@@ -113,7 +113,7 @@ describe('the path of the API', () => {
     expect(relay.urlOf('/farms/shop')).toBe(`${server.url.origin}/api/v4.0/api.cgi/farms/shop`);
   });
 
-  it('that another connection to the appliance has found is not searched for, and one that is gone is forgotten', async () => {
+  it('is shared between connections to an appliance, and forgotten when it is gone', async () => {
     let base = '/zapi/v4.0/zapi.cgi';
     const server = await startHttpsServer((response, request) => apiUnder(base)(response, request));
     const basePaths = new BasePaths();
@@ -129,7 +129,7 @@ describe('the path of the API', () => {
     expect(basePaths.known(server.url)).toBe(base);
   });
 
-  it('has its own error if another server answers', async () => {
+  it('has its own error when another server responds', async () => {
     const relay = givenRelay(await startHttpsServer(apiUnder('/elsewhere')));
 
     const sending = relay.send({ method: 'PUT', path: '/farms/shop', signal: patient });
@@ -138,8 +138,8 @@ describe('the path of the API', () => {
   });
 });
 
-describe('an answer', () => {
-  it('in short chunks between long extensions keeps none of these in memory', async () => {
+describe('a relayed response', () => {
+  it('keeps no chunk extensions in memory, however long they are', async () => {
     const chunk = `12c;${'e'.repeat(10_000)}\r\n${'x'.repeat(300)}\r\n`;
     const server = await startHttpsServer((response) => {
       response.socket?.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -157,7 +157,7 @@ describe('an answer', () => {
     expect([...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(250_000);
   });
 
-  it.each([0, 1, 65_535, 65_536, 65_537, 90_000])('of %i bytes passes completely', async (bytes) => {
+  it.each([0, 1, 65_535, 65_536, 65_537, 90_000])('passes completely with %i bytes', async (bytes) => {
     const content = Buffer.from(Array.from({ length: bytes }, (_, index) => index % 251));
     const server = await startHttpsServer((response) => {
       response.writeHead(200, { 'content-type': 'application/x-download' });
@@ -172,7 +172,7 @@ describe('an answer', () => {
     expect((Buffer.isBuffer(body) ? body : await buffer(body)).equals(content)).toBe(true);
   });
 
-  it('that is cut is an error and no answer', async () => {
+  it('is an error when it is cut, and not a response', async () => {
     const server = await startHttpsServer((response, request) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 }).write('{"a":');
       setImmediate(() => request.socket.destroy());
@@ -188,7 +188,7 @@ describe('an answer', () => {
 it.each([
   ['a short', 10],
   ['a long', 80_000],
-])('has both keys of the appliance masked in %s answer', async (_, length) => {
+])('a relay redacts both keys of the appliance in %s response', async (_, length) => {
   const sent = `${'x'.repeat(length)}${key}-${pollingKey}`;
   const server = await startHttpsServer((response) => response.writeHead(200).end(sent));
   const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) });
@@ -199,7 +199,7 @@ it.each([
   expect(received.slice(length)).toBe(`${'*'.repeat(key.length)}-${'*'.repeat(pollingKey.length)}`);
 });
 
-it('leaves no listener on a long-lived signal', async () => {
+it('a relay leaves no listener on a long-lived signal', async () => {
   const server = await startHttpsServer((response, { url }) => {
     if (url?.endsWith('/cut')) response.destroy();
     else response.writeHead(200).end(Buffer.alloc(url?.endsWith('/long') ? 80_000 : 10));
@@ -218,7 +218,7 @@ it('leaves no listener on a long-lived signal', async () => {
 });
 
 describe('a call that fails', () => {
-  it('is not sent again when the connection ends without an answer', async () => {
+  it('is not retried when the connection closes without a response', async () => {
     const server = await startHttpsServer((response, request) => {
       if (request.method === 'PUT') return request.socket.destroy();
       apiUnder('/api/v4.0/api.cgi')(response, request);
@@ -231,7 +231,7 @@ describe('a call that fails', () => {
     expect(pathsOf(server).filter((path) => path.startsWith('PUT'))).toHaveLength(1);
   });
 
-  it('reports a time-out, and ends the connection', async () => {
+  it('reports a timeout, and closes the connection', async () => {
     const server = await startTlsServer((socket) => void socket.resume());
     const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) }, { timeoutMs: 2_000 });
 
@@ -241,7 +241,7 @@ describe('a call that fails', () => {
     await untilIs(() => server.open, 0);
   });
 
-  it('makes the next ones open connections: after a fail-over the others look open and never answer', async () => {
+  it('makes the next calls open new connections, because after a failover old ones look open and are dead', async () => {
     const waiting: ServerResponse[] = [];
     const server = await startHttpsServer((response) => void waiting.push(response));
     const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) });
@@ -263,7 +263,7 @@ describe('a call that fails', () => {
     expect(server.accepted).toBeGreaterThanOrEqual(4);
   });
 
-  it('ends the connection when its caller stops reading', async () => {
+  it('closes the connection when its caller stops reading', async () => {
     const server = await startHttpsServer((response) => {
       response.writeHead(200, { 'content-type': 'application/x-download' }).write(Buffer.alloc(100_000));
     });

@@ -31,7 +31,7 @@ const burst = () => {
 burst();
 `;
 
-it('polls and answers scrapes while an appliance floods it with lines', async () => {
+it('the exporter polls and serves scrapes while an appliance floods it with log lines', async () => {
   const appliance = await startSimulatedAppliance({ world: healthyPair()[0], apiKey: 'canary0123456789' });
   onTestFinished(() => appliance.close());
   const folder = givenFolder();

@@ -28,7 +28,7 @@ async function datagrams(port: number, texts: readonly string[]): Promise<void> 
   for (const text of texts) await new Promise<unknown>((resolve) => socket.send(text, port, '127.0.0.1', resolve));
 }
 
-it('counts lines of datagrams and of both forms of frames', async () => {
+it('the request log counts lines from datagrams and from both kinds of framing', async () => {
   const { port, counts, has } = await givenRequestLog();
   await datagrams(port(0), [line, `${line}\n`, 'x'.repeat(9_000)]);
   const socket = await connected(port(1));
@@ -39,13 +39,13 @@ it('counts lines of datagrams and of both forms of frames', async () => {
 });
 
 it.each([
-  ['binary', '\0\xff\xfe\n', 'malformed'],
+  ['binary data', '\0\xff\xfe\n', 'malformed'],
   ['an endless line', `<${'x'.repeat(9_000)}\n`, 'too_long'],
   ['half a frame', '500 <134>', 'malformed'],
   ['another program', '<134>Nov 26 04:17:34 lb sshd: x\n', 'other'],
   ['half a line about a request', `${line.slice(0, 150)}\n`, 'unreadable'],
   ['a forged status', `${header}${logged({ agent: logged({ code: '503' }) })}\n`, 'ambiguous'],
-])('counts %s by its reason, and goes on', async (_, sent, result) => {
+])('the request log counts %s by its reason, and continues', async (_, sent, result) => {
   const { port, counts, has } = await givenRequestLog();
   const socket = await connected(port(1));
   socket.end(Buffer.from(sent, 'latin1'));
@@ -58,22 +58,25 @@ it.each([
 it.each([
   ['TCP', 1],
   ['UDP', 0],
-] as const)('counts what came by %s before the first list of farms under their names', async (_, index) => {
-  const { port, has, known, page, counts } = await givenRequestLog();
-  known.farms = undefined;
-  const texts = [line, line, line, '<1>the end'];
-  if (index === 1) (await connected(port(1))).write(texts.map((text) => `${text}\n`).join(''));
-  else await datagrams(port(0), texts);
-  await has('zlb_request_log_lines_total', { result: 'other' }, 1);
-  expect(await page()).not.toContain('zlb_requests_total{');
+] as const)(
+  'the request log counts lines that arrive by %s before the first farm list under their names',
+  async (_, index) => {
+    const { port, has, known, page, counts } = await givenRequestLog();
+    known.farms = undefined;
+    const texts = [line, line, line, '<1>the end'];
+    if (index === 1) (await connected(port(1))).write(texts.map((text) => `${text}\n`).join(''));
+    else await datagrams(port(0), texts);
+    await has('zlb_request_log_lines_total', { result: 'other' }, 1);
+    expect(await page()).not.toContain('zlb_requests_total{');
 
-  known.farms = farms;
-  await counts(3);
-  await has('zlb_request_log_lines_total', { result: 'answer' }, 3);
-  await has('zlb_request_log_lines_total', { result: 'early' }, 0);
-});
+    known.farms = farms;
+    await counts(3);
+    await has('zlb_request_log_lines_total', { result: 'answer' }, 3);
+    await has('zlb_request_log_lines_total', { result: 'early' }, 0);
+  },
+);
 
-it('counts the first requests of a new farm, service and backend under their names', async () => {
+it('the request log counts the first requests of a new farm, service and backend under their names', async () => {
   const { port, has, known, page } = await givenRequestLog();
   const socket = await connected(port(1));
   const ofNewFarm = header + logged({ farm: 'news', service: 'web', backend: '10.0.0.9:80' });
@@ -89,7 +92,7 @@ it('counts the first requests of a new farm, service and backend under their nam
   expect(await page()).not.toContain('unknown"');
 });
 
-it('reads no more by TCP than can wait for the first list of farms, and loses nothing', async () => {
+it('the request log buffers by TCP only what can wait for the first farm list, and loses nothing', async () => {
   const { port, known, counts, page, has } = await givenRequestLog();
   known.farms = undefined;
   const many = 12_000;
@@ -102,7 +105,7 @@ it('reads no more by TCP than can wait for the first list of farms, and loses no
   await has('zlb_request_log_lines_total', { result: 'early' }, 0);
 });
 
-it('refuses senders that are not addresses of an appliance', async () => {
+it('the request log refuses senders that are not addresses of an appliance', async () => {
   const appliances = [{ name: 'lb', from: ['192.0.2.1'], objectives: [] }];
   const { port, has, page } = await givenRequestLog({ appliances });
   await datagrams(port(0), [line]);
@@ -113,7 +116,7 @@ it('refuses senders that are not addresses of an appliance', async () => {
   expect(await page()).not.toContain('zlb_requests_total{');
 });
 
-it('reads lines by TLS of a client with a valid certificate, and counts and logs the others', async () => {
+it('the request log reads TLS lines of a client with a valid certificate, and counts and logs other clients', async () => {
   const authority = makeAuthority();
   const { cert, key } = authority.issue('IP:127.0.0.1');
   const tls = { cert, key: new Secret(key), clientCa: authority.cert };
@@ -137,7 +140,7 @@ it('reads lines by TLS of a client with a valid certificate, and counts and logs
   await counts(1);
 });
 
-it('counts a sender that is refused once, also by TLS', async () => {
+it('the request log counts a refused sender once, also by TLS', async () => {
   const authority = makeAuthority();
   const { cert, key } = authority.issue('IP:127.0.0.1');
   const receiver = { listenTcp: '127.0.0.1:0', tls: { cert, key: new Secret(key) } };
@@ -151,9 +154,9 @@ it('counts a sender that is refused once, also by TLS', async () => {
 
 it.each([
   ['other lines', '<1>\n', 'other'],
-  ['lines that are none', 'a\n', 'malformed'],
+  ['malformed lines', 'a\n', 'malformed'],
   ['empty lines', '\n', 'empty'],
-])('reads no more %s by many connections than by one', async (_, text, result) => {
+])('the request log reads no more %s by many connections than by one', async (_, text, result) => {
   const { port, page } = await givenRequestLog();
   const sockets = await Promise.all(Array.from({ length: 10 }, () => connected(port(1))));
   const startMs = performance.now();
@@ -166,7 +169,7 @@ it.each([
   expect(read).toBeLessThanOrEqual(slots * 2_500);
 });
 
-it('ends a connection that sends nothing, and keeps one that sent a line before', async () => {
+it('the request log closes an idle connection, and keeps one that has sent a line before', async () => {
   const lines: string[] = [];
   const refusals: string[] = [];
   const sender = {
@@ -195,7 +198,7 @@ it('ends a connection that sends nothing, and keeps one that sent a line before'
   expect(lines).toEqual(['<13>first', '<13>second']);
 });
 
-it('leaves places for others when one sender takes all that it can', async () => {
+it('the request log leaves connections for others when one sender takes all that it can', async () => {
   const appliances = ['greedy', 'lb'].map((name, index) => ({ name, from: [`127.0.0.${index + 1}`], objectives: [] }));
   const { port, has, counts } = await givenRequestLog({ appliances });
   for (let count = 0; count < 300; count += 1) (await connected(port(1))).on('error', () => undefined);
@@ -208,7 +211,7 @@ it('leaves places for others when one sender takes all that it can', async () =>
   await counts(1);
 });
 
-it('leaves what it does not read in time with a sender by TCP, and loses nothing', async () => {
+it('the request log leaves what it cannot read in time with a TCP sender, and loses nothing', async () => {
   const { port, counts, has } = await givenRequestLog();
   const socket = await connected(port(1));
   const lines = 20_000;
@@ -218,7 +221,7 @@ it('leaves what it does not read in time with a sender by TCP, and loses nothing
   await has('zlb_request_log_lines_total', { result: 'answer' }, lines);
 });
 
-it('shows nothing of what a client sent', async () => {
+it('the request log does not show what a client sent', async () => {
   const canaries = {
     host: 'canary-host',
     user: 'canary-user',
@@ -233,7 +236,7 @@ it('shows nothing of what a client sent', async () => {
   expect(await page()).not.toMatch(/canary|192\.0\.2\.77/);
 });
 
-it('reads on where a reload leaves its address alone, and keeps the counts', async () => {
+it('the request log reads on when a reload keeps its address, and keeps the counts', async () => {
   const { log, settings, port, counts } = await givenRequestLog();
   const socket = await connected(port(1));
   socket.write(`${line}\n`);
@@ -245,7 +248,7 @@ it('reads on where a reload leaves its address alone, and keeps the counts', asy
   await counts(2);
 });
 
-it('counts what comes by an open connection as a reload says, and ends one of no sender', async () => {
+it('the request log applies a reload to an open connection, and closes one whose sender is removed', async () => {
   const { log, settings, port, has } = await givenRequestLog();
   const socket = await connected(port(1));
   const closed = once(socket.resume(), 'close');
@@ -260,7 +263,7 @@ it('counts what comes by an open connection as a reload says, and ends one of no
   await closed;
 });
 
-it('keeps all counts where a reload brings an objective or other bounds, and also where it is discarded', async () => {
+it('the request log keeps all counts when a reload changes an objective or buckets, or is discarded', async () => {
   const { log, settings, port, page, counts } = await givenRequestLog();
   (await connected(port(1))).write(`${line}\n`);
   await counts(1);
@@ -277,7 +280,7 @@ it('keeps all counts where a reload brings an objective or other bounds, and als
   expect(await page()).not.toContain('zlb_objective_missed_total{');
 });
 
-it('is silent after an hour without a request, and not after the first one', async () => {
+it('the request log is silent after an hour without a request, but not after the first one', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const { log, port, counts } = await givenRequestLog();
@@ -294,7 +297,7 @@ it('is silent after an hour without a request, and not after the first one', asy
   expect([...silent, log.isSilent('lb')]).toEqual([false, true, false]);
 });
 
-it('takes other certificates on the same address, and ends the connections of those before', async () => {
+it('the request log uses new certificates on the same address, and closes the connections before them', async () => {
   const authority = makeAuthority();
   const { cert, key } = authority.issue('IP:127.0.0.1');
   const { log, settings, port, counts } = await givenRequestLog();
@@ -311,7 +314,7 @@ it('takes other certificates on the same address, and ends the connections of th
   await counts(1);
 });
 
-it('shows its counts again when the store has dropped them', async () => {
+it('the request log shows its counts again when the store has dropped them', async () => {
   const { log, store, port, counts } = await givenRequestLog();
   (await connected(port(1))).write(`${line}\n`);
   await counts(1);
@@ -325,18 +328,21 @@ it('shows its counts again when the store has dropped them', async () => {
 it.each([
   ['listenUdp', 'requests.listen_udp', 0],
   ['listenTcp', 'requests.listen_tcp', 1],
-] as const)('says for %s that its address is in use, and goes on at the old one', async (key, setting, index) => {
-  const { log, settings, port, counts } = await givenRequestLog();
-  const other = await givenRequestLog();
-  const taken = { ...settings, receiver: { [key]: `127.0.0.1:${other.port(index)}` } };
+] as const)(
+  'the request log reports for %s that its address is in use, and continues at the old one',
+  async (key, setting, index) => {
+    const { log, settings, port, counts } = await givenRequestLog();
+    const other = await givenRequestLog();
+    const taken = { ...settings, receiver: { [key]: `127.0.0.1:${other.port(index)}` } };
 
-  await expect(log.prepare(taken)).rejects.toMatchObject({ setting });
+    await expect(log.prepare(taken)).rejects.toMatchObject({ setting });
 
-  (await connected(port(1))).write(`${line}\n`);
-  await counts(1);
-});
+    (await connected(port(1))).write(`${line}\n`);
+    await counts(1);
+  },
+);
 
-it('receives datagrams at an address that has a name', async () => {
+it('the request log receives datagrams at an address given by name', async () => {
   const { port, counts } = await givenRequestLog({ receiver: { listenUdp: 'localhost:0' } });
   await datagrams(port(0), [line]);
   await counts(1);

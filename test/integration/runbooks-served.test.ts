@@ -15,8 +15,8 @@ async function section(address: string, alert: string): Promise<string> {
     .replaceAll('&amp;', '&');
 }
 
-describe('the runbooks of the exporter', () => {
-  it('are served at the address of the alerts, with the names of the alert', async () => {
+describe('the runbooks that the exporter serves', () => {
+  it('are at the address of the alerts, with the labels of the alert', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
 
     const ofBoard = await fetch(`${url}/runbooks/ZlbFarmDown?appliance=lb-1`, { redirect: 'manual' });
@@ -34,7 +34,7 @@ describe('the runbooks of the exporter', () => {
     expect([followed.status, followed.url]).toEqual([200, `${url}/runbooks`]);
   });
 
-  it('have the names of the alert in commands and queries', async () => {
+  it('have the labels of the alert in commands and queries', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
 
     const text = await section(`${url}/runbooks?appliance=lb-paris&farm=shop`, 'ZlbFarmDown');
@@ -59,7 +59,7 @@ describe('the runbooks of the exporter', () => {
     expect(await (await fetch(`${url}/runbooks`)).text()).toMatch(/Installed as[^]*names of the demonstration/);
   });
 
-  it('omit a name with shell characters from commands, and escape it everywhere', async () => {
+  it('omit a label with shell characters from commands, and escape it everywhere', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
     const odd = `</code><script>alert(1)</script>"\\'; rm -rf $HOME`;
     const address = `${url}/runbooks?${new URLSearchParams({ appliance: 'lb-1', farm: odd }).toString()}`;
@@ -75,7 +75,7 @@ describe('the runbooks of the exporter', () => {
     );
   });
 
-  it('explain their variables if no name is given, or one that is not a name of an object', async () => {
+  it('explain their variables if no valid label is given', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
     const tooLong = `appliance=${'a'.repeat(300)}`;
 

@@ -6,8 +6,8 @@ import { isThere } from '../support/programs.ts';
 const unit = 'deploy/systemd/zlb-exporter.service';
 const text = readFileSync(unit, 'utf8');
 
-describe('the unit of systemd', () => {
-  it('starts what a build makes, as the image does', () => {
+describe('the systemd unit', () => {
+  it('starts the built program, as the image does', () => {
     const dockerfile = readFileSync('Dockerfile', 'utf8');
     const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: Record<string, string> };
 
@@ -15,7 +15,7 @@ describe('the unit of systemd', () => {
     expect(dockerfile).toContain(`"/app/${bin['zlb-exporter']}"`);
   });
 
-  it('gives the folders of its README, and no more', () => {
+  it('grants the folders of its README, and no more', () => {
     const readme = readFileSync('deploy/README.md', 'utf8');
     const folders = [...text.matchAll(/--allow-fs-(?:read|write)=([^\s"]+)/g)].map(([, folder = '']) => folder);
 
@@ -24,8 +24,8 @@ describe('the unit of systemd', () => {
     expect(text).not.toMatch(/--allow-(?:child-process|addons|wasi|inspector)/);
   });
 
-  describe.skipIf(!isThere('systemd-analyze'))('in the eyes of systemd', () => {
-    it('is exposed by less than two of ten', () => {
+  describe.skipIf(!isThere('systemd-analyze'))('in systemd-analyze', () => {
+    it('has an exposure level below two of ten', () => {
       const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
         encoding: 'utf8',
       });

@@ -32,7 +32,7 @@ async function saidBy(exporter: string) {
   };
 }
 
-it('a weight that somebody changed on the appliance itself is on the pages, in the API and in the command', async () => {
+it('a weight changed on the appliance itself is on the pages, in the API and in the command', async () => {
   const world = busyWorld();
   const { appliance, call, metricsUrl } = await givenGateway({ 'lb-1': world }, { polls });
   await untilAllRead(metricsUrl);
@@ -73,7 +73,7 @@ it('a weight that somebody changed on the appliance itself is on the pages, in t
   expect(seen.code).toBe(0);
 });
 
-it('a change through the gateway has its author, and leads to the console', async () => {
+it('a change through the gateway shows its author, and links to the console', async () => {
   const { id, url, metricsUrl } = await givenApprovedBackend(polls);
 
   const by = `change ${id} by alice, approved by bob`;

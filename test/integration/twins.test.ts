@@ -14,7 +14,7 @@ function setWeight(world: World, weight: number): void {
   Object.assign(backend ?? {}, { weight });
 }
 
-it('twins that are alike have no difference; a weight changed on one is one, until the other has it too', async () => {
+it('a weight changed on one of two equal twins is reported as a difference until the other has it too', async () => {
   const nowMs = Date.now();
   const worlds = { 'lb-paris-1': healthyPair(nowMs)[0], 'lb-paris-2': healthyPair(nowMs)[0] };
   const { url } = await givenExporter(worlds, {

@@ -32,7 +32,7 @@ for (let part = 0; part < 40; part += 1)
   );
 const pageBytes = Buffer.byteLength(await textOf(store));
 
-it('an answer of any path counts if it is long, and is sent in whole', async () => {
+it('a long response of any path counts as unfinished, and is sent in full', async () => {
   const { url, bodies } = await given({ maxUnfinished: 1 });
   const reader = await slowReader(`${url}/text`);
 
@@ -42,7 +42,7 @@ it('an answer of any path counts if it is long, and is sent in whole', async () 
   expect(reader.body().toString()).toBe(bodies.long);
 });
 
-it('readers of one path do not keep those of another one out, also from the same address', async () => {
+it('readers of one path do not block those of another, even from the same address', async () => {
   const { url, bodies } = await given({ maxUnfinished: 3 });
   await Promise.all([slowReader(`${url}/text`), slowReader(`${url}/text`), slowReader(`${url}/text`)]);
 
@@ -50,7 +50,7 @@ it('readers of one path do not keep those of another one out, also from the same
   expect(await (await fetch(`${url}/other`)).text()).toBe(bodies.long);
 });
 
-it('a reader that leaves during rendering does not keep a place', async () => {
+it('a reader that disconnects during rendering frees its slot', async () => {
   const { url, lines } = await given({ maxUnfinished: 1 });
   const leaving = connect(Number(new URL(url).port), '127.0.0.1');
   leaving.end('GET /once-it-has-left HTTP/1.1\r\nhost: exporter\r\n\r\n');
@@ -66,7 +66,7 @@ it('a reader that leaves during rendering does not keep a place', async () => {
 });
 
 describe('clients that do not read', () => {
-  it('are refused beyond the limit, with the time of a retry', async () => {
+  it('are refused beyond the limit, with a Retry-After', async () => {
     const { url } = await given({ maxUnfinished: 3 });
     const readers = await Promise.all([slowReader(url), slowReader(url), slowReader(url)]);
 
@@ -82,7 +82,7 @@ describe('clients that do not read', () => {
     expect(await refused.text()).toMatch(/^3 pages are being sent and not read\./);
   });
 
-  it('are refused if their expositions would fill the memory', async () => {
+  it('are refused when their expositions would fill the memory', async () => {
     const { url } = await given();
     const limited = await given({ maxUnfinishedBytes: 2 * pageBytes });
     await slowReader(limited.url);
@@ -94,7 +94,7 @@ describe('clients that do not read', () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it('are cut off for new ones after the time of a scrape, the oldest first', async () => {
+  it('are cut off for new clients after the scrape timeout, the oldest first', async () => {
     const { url, lines } = await given({ maxUnfinished: 2, patienceMs: 0 });
     const oldest = await slowReader(url);
     const newer = await slowReader(url);
@@ -107,7 +107,7 @@ describe('clients that do not read', () => {
     expect(lines.join('')).toContain('a reader that is too slow for its page was cut off');
   });
 
-  it('are cut off at once for other clients if they have most of the places', async () => {
+  it('are cut off at once for other clients when they hold most of the slots', async () => {
     const { url, lines } = await given({ maxUnfinished: 3 });
     const [oldest] = await Promise.all(Array.from({ length: 3 }, () => slowReader(url, '127.0.0.2')));
 

@@ -51,14 +51,14 @@ describe('a probe by TCP', () => {
     expect(received).toEqual([]);
   });
 
-  it('says refused where nobody listens', async () => {
+  it('reports refused when nothing listens', async () => {
     const port = await freePort();
 
     expect(await probe(port, undefined)).toEqual({ isReachable: false, failure: 'refused' });
     expect(await probe(port)).toEqual({ isReachable: false, failure: 'refused' });
   });
 
-  it('says timeout if there is no connection after five seconds', async () => {
+  it('reports timeout if there is no connection after five seconds', async () => {
     const { port } = await givenServer(() => undefined);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
@@ -69,7 +69,7 @@ describe('a probe by TCP', () => {
     expect(await result).toEqual({ isReachable: false, failure: 'timeout' });
   });
 
-  it('rejects when the exporter stops, without waiting', async () => {
+  it('rejects without delay when the exporter stops', async () => {
     const server = createServer();
     const { port } = await listening(server);
     const stopping = new AbortController();
@@ -103,7 +103,7 @@ describe('a probe by TLS', () => {
     });
   });
 
-  it('follows the chain as served, without the root and whatever does not belong to it', async () => {
+  it('follows the chain as served, without the root and unrelated certificates', async () => {
     const { leaf, lower, upper, root, stranger } = givenAuthorities();
     const cert = [leaf, stranger, upper, lower, root].map((each) => each.cert).join('\n');
     const { port } = await listening(createTlsServer({ key: leaf.key, cert }));
@@ -118,7 +118,7 @@ describe('a probe by TLS', () => {
     expect(chainEndOf(certificate)).toBe(Date.UTC(2026, 5, 1) / 1_000);
   });
 
-  it('takes of an intermediate that is served twice the one that is valid, in any order, as deliver does', async () => {
+  it('takes the valid one of two copies of an intermediate, in any order, as deliver does', async () => {
     const dayMs = 86_400_000;
     const within = (from: number, until: number) => ({
       notBefore: new Date(Date.now() + from * dayMs),
@@ -147,7 +147,7 @@ describe('a probe by TLS', () => {
   it.each([
     ['ends later', 2030, []],
     ['ends sooner', 2024, ['cross']],
-  ])('leaves out a root that another root signed too, if the own trust anchor %s', async (_, year, counted) => {
+  ])('ignores a cross-signed root if its own trust anchor %s', async (_, year, counted) => {
     const { leaf, root, cross } = givenCrossSigned(year);
     const { port } = await listening(createTlsServer({ key: leaf.key, cert: leaf.cert + cross.cert }));
     const alone = await probe(port);
@@ -159,7 +159,7 @@ describe('a probe by TLS', () => {
     expect(trusted.certificate?.intermediates.map(({ commonName }) => commonName)).toEqual(counted);
   });
 
-  it('counts an intermediate that ended, below a root that another root signed too', async () => {
+  it('counts an expired intermediate below a cross-signed root', async () => {
     const { root, cross, lower, below } = givenCrossSigned(2030);
     const { port } = await listening(createTlsServer({ key: below.key, cert: below.cert + lower.cert + cross.cert }));
     givenTrust(root.cert);
@@ -172,7 +172,7 @@ describe('a probe by TLS', () => {
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'reads the certificate of a server that demands one of its clients by %s',
+    'reads the certificate of a server that demands a client certificate by %s',
     async (version) => {
       const { leaf, lower } = givenAuthorities();
       const { key } = leaf;
@@ -192,7 +192,7 @@ describe('a probe by TLS', () => {
     },
   );
 
-  it('follows at most eight of 150 certificates that claim to be the issuer of each other', async () => {
+  it('follows at most eight of 150 certificates that claim to have issued each other', async () => {
     const { leaf, lower, upper } = givenAuthorities();
     const again = createCertificate({
       subject: upper.subject,
@@ -208,7 +208,7 @@ describe('a probe by TLS', () => {
     expect((await probe(port)).certificate?.intermediates).toHaveLength(8);
   });
 
-  it('asks for the name, and for none if there is none', async () => {
+  it('sends the server name, and none if there is none', async () => {
     const asked: unknown[] = [];
     const { key, cert } = givenAuthorities().stranger;
     const server = createTlsServer({ key, cert }, (socket) => asked.push(socket.servername));
@@ -245,13 +245,13 @@ describe('a probe by TLS', () => {
     ['a name with a comma', { subject: { CN: 'Shop, the' } }, { commonName: 'Shop, the' }],
     ['a name of 50,000 letters', { subject: { CN: 'x'.repeat(50_000) } }, { commonName: 'x'.repeat(256) }],
     ['5,000 alternative names', { altNames: manyNames(5_000) }, { coversName: true }],
-  ] as [string, Partial<CertificateParts>, object][])('reads %s', async (_, parts, expected) => {
+  ] as [string, Partial<CertificateParts>, object][])('parses a certificate with %s', async (_, parts, expected) => {
     const { port } = await givenTls(parts);
 
     expect(await probe(port)).toMatchObject({ isReachable: true, certificate: expected });
   });
 
-  it('says tls for a certificate of one megabyte', async () => {
+  it('reports tls for a certificate of one megabyte', async () => {
     const { port } = await givenTls({
       altNames: [1, 2, 3, 4].map((letter) => `DNS:${String(letter).repeat(250_000)}`),
     });
@@ -265,13 +265,13 @@ describe('a probe by TLS', () => {
     ['closes at once', (socket: Socket) => socket.end()],
     ['resets the connection', (socket: Socket) => socket.resetAndDestroy()],
     ['answers with a megabyte of anything', (socket: Socket) => socket.end(Buffer.alloc(1_000_000, 0x16))],
-  ])('says tls for a server that %s', async (_, answer) => {
+  ])('reports tls for a server that %s', async (_, answer) => {
     const { port } = await givenServer((socket) => void socket.once('data', () => answer(socket)));
 
     expect(await probe(port)).toEqual({ isReachable: true, connectSeconds: expect.any(Number), failure: 'tls' });
   });
 
-  it('says timeout for a server that never answers', async () => {
+  it('reports timeout for a server that never responds', async () => {
     expect(await probeInVain(createServer())).toEqual({
       isReachable: true,
       connectSeconds: expect.any(Number),
@@ -279,7 +279,7 @@ describe('a probe by TLS', () => {
     });
   });
 
-  it('says timeout for a handshake that never ends', async () => {
+  it('reports timeout for a handshake that never ends', async () => {
     // The header of a record of 16 kB, and then a byte now and then.
     const server = createServer((socket) => {
       socket.write(Buffer.from([0x16, 3, 3, 0x40, 0]));

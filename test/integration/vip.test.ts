@@ -28,7 +28,7 @@ function answering(answer: (socket: Socket) => void): Server {
   return createServer((socket) => void socket.once('data', () => answer(socket)));
 }
 
-it('shows what a farm serves, whether the store has it, and whether it covers the name', async () => {
+it('vip shows what a farm serves, whether it is in the store, and whether it covers the name', async () => {
   const { server, page, describe } = await givenShop();
 
   const text = await page();
@@ -47,7 +47,7 @@ it('shows what a farm serves, whether the store has it, and whether it covers th
   expect(describe().certificates).toMatchObject([{ file: 'shop_test.pem', servedBy: ['shop'] }]);
 });
 
-it('says nothing of the store for a farm that passes TLS on to its backends', async () => {
+it('vip makes no claim about the store for a farm that passes TLS through to its backends', async () => {
   const server = await givenTls();
   const farm = l4Farm({
     name: 'mail',
@@ -69,7 +69,7 @@ it('says nothing of the store for a farm that passes TLS on to its backends', as
   expect(seriesOf(await page(), 'zlb_farm_served_certificate_in_store')).toEqual([]);
 });
 
-it('says in one word what is wrong with a peer, and the other farms do not notice', async () => {
+it('vip reports in one word what is wrong with a peer, and does not affect other farms', async () => {
   const peers = {
     refused: await freePort(),
     greets: (await listening(answering((socket) => socket.end('220 ready\r\n')))).port,
@@ -94,7 +94,7 @@ it('says in one word what is wrong with a peer, and the other farms do not notic
 });
 
 // test/unit/collectors/vip-targets.test.ts has all addresses.
-it('connects to nothing that is not an address of a farm, nor to the ports of this machine', async () => {
+it('vip connects only to farm addresses, and never to ports of this machine', async () => {
   const own = await givenTls({}, '0.0.0.0');
   const ownAddresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
   const reported = [...new Set(['127.0.0.1', '0.0.0.0', '::1', 'localhost', '127.1', ...ownAddresses])];
@@ -112,7 +112,7 @@ it('connects to nothing that is not an address of a farm, nor to the ports of th
   expect(seriesOf(await page(), 'zlb_farm_reachable')).toEqual([]);
 });
 
-it('makes no call to the appliance, and runs while that refuses everything', async () => {
+it('vip makes no call to the appliance, and runs while the appliance refuses everything', async () => {
   const { world, appliance, poll, page } = await givenShop({ runs: lists });
   world.activation = deactivatedWorld().activation;
   await poll('activation');
@@ -124,14 +124,14 @@ it('makes no call to the appliance, and runs while that refuses everything', asy
   expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'shop' })).toBe(1);
 });
 
-it('waits for the list of farms', async () => {
+it('vip waits for the farm list', async () => {
   const { server, page } = await givenShop({ runs: ['vip'] });
 
   expect(valueOf(await page(), 'zlb_collector_skipped_total', { collector: 'vip', reason: 'farms_unknown' })).toBe(1);
   expect(server.connections).toBe(0);
 });
 
-it('goes on probing for a day while no list of farms can be read, and tells it on the page', async () => {
+it('vip continues probing for a day while no farm list can be read, and says so on the page', async () => {
   const { pass, poll, page, describe, appliance } = await givenShop();
   const probesEvery = async (minutes: number, count: number) => {
     for (let times = 0; times < count; times += 1) {
@@ -157,7 +157,7 @@ it('goes on probing for a day while no list of farms can be read, and tells it o
   expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'shop' })).toBeUndefined();
 });
 
-it.each(['read', 'away'])('leaves out a farm that a reload has excluded while the list is %s', async (list) => {
+it.each(['read', 'away'])('vip skips a farm that a reload has excluded while the farm list is %s', async (list) => {
   const excluded = new Set<string>();
   const { page, pass, poll } = await givenShop({ watches: (farm) => !excluded.has(farm) });
 
@@ -168,7 +168,7 @@ it.each(['read', 'away'])('leaves out a farm that a reload has excluded while th
   expect(seriesOf(await page(), 'zlb_farm_reachable')).toEqual([]);
 });
 
-it('connects to three farms at a time', async () => {
+it('vip connects to at most three farms at a time', async () => {
   // Answers once three wait.
   const waiting: Socket[] = [];
   let unanswered = 0;
@@ -192,7 +192,7 @@ it('connects to three farms at a time', async () => {
   expect([server.connections, mostUnanswered]).toEqual([12, 3]);
 });
 
-it('gives a farm that did not answer a second the next time, and asks it for no further name', async () => {
+it('vip gives an unresponsive farm one second next time, and probes no further name of it', async () => {
   const hellos: Socket[] = [];
   const tarpit = await listening(createServer((socket) => void socket.once('data', () => hellos.push(socket))));
   const settings = { ...loopback, serverNames: { shop: ['a.test', 'b.test', 'c.test'] } };
@@ -215,7 +215,7 @@ it('gives a farm that did not answer a second the next time, and asks it for no 
   expect(tarpit.connections).toBe(2);
 });
 
-it('sees a certificate that was replaced, and that the farm serves it after a restart', async () => {
+it('vip detects a replaced certificate, and that the farm serves it after a restart', async () => {
   const [world] = healthyPair(nowMs);
   const { poll, page, act, describe } = await givenAppliance(world, { runs: [...lists, 'vip'], farmsListen: true });
   const inStore = async () => valueOf(await page(), 'zlb_farm_served_certificate_in_store', { farm: 'www' });
@@ -237,12 +237,15 @@ it('sees a certificate that was replaced, and that the farm serves it after a re
 it.each([
   ['as the store has it', healthyPair(nowMs)[0], 'www', 1],
   ['from before its renewal', busyWorld(nowMs), 'shop', 0],
-])('reaches every farm of a demonstration, one of which serves its certificate %s', async (_, world, farm, inStore) => {
-  const { page } = await givenAppliance(world, { runs: [...lists, 'vip'], farmsListen: true });
+])(
+  'vip reaches every farm of a demonstration, one of which serves its certificate %s',
+  async (_, world, farm, inStore) => {
+    const { page } = await givenAppliance(world, { runs: [...lists, 'vip'], farmsListen: true });
 
-  expect(valueOf(await page(), 'zlb_farm_served_certificate_in_store', { farm })).toBe(inStore);
-  expect(await page()).not.toMatch(/^zlb_farm_reachable\{.* 0$|^zlb_farm_probe_failure_info/m);
-});
+    expect(valueOf(await page(), 'zlb_farm_served_certificate_in_store', { farm })).toBe(inStore);
+    expect(await page()).not.toMatch(/^zlb_farm_reachable\{.* 0$|^zlb_farm_probe_failure_info/m);
+  },
+);
 
 it.each<[string, (world: World) => unknown]>([
   [
@@ -251,7 +254,7 @@ it.each<[string, (world: World) => unknown]>([
   ],
   ['that moved to another port', ({ farms }) => Object.assign(farms.get('payments')!, { vport: '9083' })],
   ['that is new', ({ farms }) => farms.set('new', httpFarm({ name: 'new', vip: '192.0.2.40', vport: '9084' }))],
-])('reaches a simulated farm %s', async (_, change) => {
+])('vip reaches a simulated farm %s', async (_, change) => {
   const world = busyWorld(nowMs);
   const { poll, page, appliance } = await givenAppliance(world, { runs: lists, farmsListen: true });
 
@@ -264,7 +267,7 @@ it.each<[string, (world: World) => unknown]>([
   expect(await page()).not.toMatch(/^zlb_farm_reachable\{.* 0$|^zlb_farm_probe_failure_info/m);
 });
 
-it('is right at once after the gateway has replaced the certificate of a farm', async () => {
+it('vip is correct at once after the gateway has replaced the certificate of a farm', async () => {
   const [world] = healthyPair(nowMs);
   const { page, act, changed } = await givenAppliance(world, { runs: [...lists, 'vip'], farmsListen: true });
   const farm = world.farms.get('www');
@@ -303,14 +306,14 @@ describe('an L4 farm, whose protocol is not read', () => {
     expect(valueOf(await page(), 'zlb_farm_probe_failure_info', { farm: 'mail', reason: 'refused' })).toBe(1);
   });
 
-  it('is not known to be reachable or not before that, also after a restart in an outage: it may be one for UDP', async () => {
+  it('has an unknown reachability before it was reached, also after a restart, because it may use UDP', async () => {
     const { page } = await givenL4Farm(await freePort());
 
     expect(seriesOf(await page(), 'zlb_farm_reachable')).toEqual([]);
     expect(valueOf(await page(), 'zlb_farm_probe_failure_info', { farm: 'mail', reason: 'refused' })).toBe(1);
   });
 
-  it('is unreachable at once where the farms for UDP are named, and those are not probed', async () => {
+  it('is unreachable at once when UDP farms are configured, and those are not probed', async () => {
     const port = await freePort();
     const named = await givenL4Farm(port, ['dns']);
     expect(valueOf(await named.page(), 'zlb_farm_reachable', { farm: 'mail' })).toBe(0);
@@ -320,7 +323,7 @@ describe('an L4 farm, whose protocol is not read', () => {
   });
 });
 
-describe('where nobody says whether to probe', () => {
+describe('vip without a setting for L4 farms', () => {
   /** An L4 farm at a port that nobody listens on yet, beside an HTTPS farm. */
   async function givenL4() {
     const port = await freePort();
@@ -339,7 +342,7 @@ describe('where nobody says whether to probe', () => {
     return { ...given, web, port, reachable, unreachable };
   }
 
-  it('an address that never answered says nothing, and farms of HTTP are not connected to', async () => {
+  it('reports nothing for an address that never responded, and does not connect to HTTP farms', async () => {
     const { poll, reachable, unreachable, describe, web } = await givenL4();
     await poll('vip');
 
@@ -349,7 +352,7 @@ describe('where nobody says whether to probe', () => {
     expect(web.connections).toBe(0);
   });
 
-  it('an address that once answered is shown, and a problem when it refuses', async () => {
+  it('shows an address that once responded, and reports a problem when it refuses', async () => {
     const { poll, reachable, unreachable, port } = await givenL4();
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');

@@ -41,9 +41,9 @@ const writes = [
   ],
 ] as const;
 
-describe('an HTTP farm of zproxy', () => {
+describe('a zproxy HTTP farm', () => {
   it.each(writes)(
-    '%s: with a dead daemon, L4 farms are refused and say what they said',
+    'leaves L4 farm states unchanged on %s with a dead daemon, even where it cuts the farms',
     (_, method, path, body, cuts) => {
       const { world, farm, refused, send } = givenZevenet();
       const words = () => ['db-l4', 'dns-udp', 'multi-l4'].map((name) => farmStatus(farm(name)));
@@ -58,7 +58,7 @@ describe('an HTTP farm of zproxy', () => {
     },
   );
 
-  it('is stopped by a restart while the daemon hangs, with 504 after 61 s, and starts once it goes on', () => {
+  it('is stopped by a restart while the daemon hangs, with 504 after 61 s, and starts when it resumes', () => {
     const { world, farm, send } = givenZevenet();
     hangL4Daemon(world);
 
@@ -69,7 +69,7 @@ describe('an HTTP farm of zproxy', () => {
     expect(farmStatus(farm('redirector'))).toBe('up');
   });
 
-  it('never needs a restart: a change is in force at once, and its answer has the state', () => {
+  it('needs no restart: a change applies at once, and the response has the state', () => {
     const { farm, send } = givenZevenet();
 
     const answer = send('PUT', '/farms/webshop/services/api/backends/0', { weight: 3 });
@@ -103,7 +103,7 @@ describe('a hung zproxy', () => {
     ['GET /stats/farms/{farmname}', '/stats/farms/intranet', 500],
     ['GET /stats', '/stats', 0],
     ['PUT /farms/{farmname}/actions', '/farms/secure-shop/actions', 5_000],
-  ])('%s of %s takes %i ms', (route, path, ms) => {
+  ])('makes %s of %s take %i ms', (route, path, ms) => {
     const { world, farm } = givenZevenet();
     farm('secure-shop').runState = 'hung';
 

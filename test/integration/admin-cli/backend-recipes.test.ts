@@ -37,7 +37,7 @@ describe('drain-backend', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('does the same for an L4xNAT farm, whose backends belong to no service', async () => {
+  it('does the same for an L4xNAT farm, whose backends have no service', async () => {
     const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'db', '10.20.0.41');
 
@@ -52,7 +52,7 @@ describe('drain-backend', () => {
     expect(await done(), 'it asks once for the connections').toEqual(['setFarmBackendMaintenance', 'readFarmStats']);
   });
 
-  it('ends after --wait and says how to undo it; the same command continues to wait', async () => {
+  it('exits after --wait and says how to undo it; the same command waits on', async () => {
     const { run, appliance, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'shop', '10.20.0.11', 'front');
 
@@ -66,7 +66,7 @@ describe('drain-backend', () => {
   });
 });
 
-it('drain-backend and restore-backend say why something cannot be done', async () => {
+it('drain-backend and restore-backend explain why they refuse', async () => {
   const { run, changes, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
   for (const words of [
@@ -86,7 +86,7 @@ it('drain-backend and restore-backend say why something cannot be done', async (
 describe('restore-backend', () => {
   const words = ['admin', 'lb-1', 'restore-backend', 'farm=intranet', 'backend=10.20.0.22:80'];
 
-  it('brings a backend back and sees that it is up', async () => {
+  it('brings a backend back and checks that it is up', async () => {
     const { run, appliance, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run([...words, ...agreed]);
@@ -97,7 +97,7 @@ describe('restore-backend', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('says so when the backend does not come up', async () => {
+  it('reports a backend that does not come up', async () => {
     const { run, appliance, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'intranet', '10.20.0.22', 'main');
     // Acts like a health check.

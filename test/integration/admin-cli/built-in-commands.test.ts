@@ -3,8 +3,8 @@ import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
-describe('the built-in commands', () => {
-  it('tell who one is, and what one may reach', async () => {
+describe('the built-in admin commands', () => {
+  it('show who the caller is, and which appliances the token covers', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld(), 'lb-2': recordedWorld() });
 
     const whoami = await run(['admin', 'whoami'], { as: 'operator' });
@@ -14,7 +14,7 @@ describe('the built-in commands', () => {
     expect(JSON.parse(appliances.bytes.toString())).toMatchObject({ appliances: [{ name: 'lb-1' }, { name: 'lb-2' }] });
   });
 
-  it('freeze all changes and let them go on', async () => {
+  it('freeze all changes, and unfreeze them', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
     const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--yes'];
 
@@ -31,7 +31,7 @@ describe('the built-in commands', () => {
     expect(done.code).toBe(0);
   });
 
-  it('list the audit, newest first, as filtered', async () => {
+  it('list the audit, newest first, filtered', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
     await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42', '--yes']);
     await run(['admin', 'lb-1', 'deleteFarm', 'farmname=shop', '--confirm=shop'], { as: 'operator' });
@@ -51,7 +51,7 @@ describe('the built-in commands', () => {
     expect(wrong.code).toBe(1);
   });
 
-  it('explain what an operation takes', async () => {
+  it('explain the parameters of an operation', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const byKey = await run(['admin', 'parameters', 'lb-1', 'actOnFarm', 'farmname=shop']);
@@ -62,7 +62,7 @@ describe('the built-in commands', () => {
     expect(byPath.out).toBe(byKey.out);
   });
 
-  it('find operations without asking anybody', async () => {
+  it('find operations without a request to the gateway', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const found = await run(['admin', 'operations', 'FARM', 'destructive', 'certificate'], { as: '' });
@@ -79,7 +79,7 @@ describe('the built-in commands', () => {
 it.each([
   ['http://127.0.0.1:1', /did not respond\n {2}.*ECONNREFUSED.*\n {2}Check --admin\.url/],
   ['metrics', /is not an admin gateway\n {2}It answered 404/],
-])('a gateway that does not answer as one at %s is distinguished from a refusal', async (url, message) => {
+])('the command distinguishes something that is not a gateway (%s) from a refusal', async (url, message) => {
   const { run, metricsUrl } = await givenAdminCli({ 'lb-1': busyWorld() });
 
   const { code, err } = await run(['admin', 'whoami', `--admin.url=${url === 'metrics' ? metricsUrl : url}`]);

@@ -26,7 +26,7 @@ async function given(world: World, name = 'shop.example.com') {
 }
 
 describe('replace-certificate', () => {
-  it('puts a new certificate in the place of the old one on Enterprise, and restarts the farm', async () => {
+  it('replaces the certificate of a farm on Enterprise, and restarts the farm', async () => {
     const { run, words, appliance, done, session } = await given(busyWorld());
 
     const { code, err } = await run([...words('shop'), ...agreed]);
@@ -42,7 +42,7 @@ describe('replace-certificate', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('keeps the place of the old one among several, of which somebody says the one', async () => {
+  it('asks which of several certificates to replace, and keeps the order of the list', async () => {
     const world = busyWorld();
     httpsFarm(world, 'shop').certificates = ['shop_example_com.pem', 'intranet.pem'];
     const { run, words, session } = await given(world);
@@ -56,7 +56,7 @@ describe('replace-certificate', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('warns when the new one lacks the name of the old one, or ends before it', async () => {
+  it('warns when the new certificate lacks a name of the old one, or expires before it', async () => {
     const world = busyWorld();
     const file = 'shop_example_com.pem';
     world.certificates.set(file, { ...world.certificates.get(file)!, notAfter: Date.now() + 31 * dayMs });
@@ -68,7 +68,7 @@ describe('replace-certificate', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('shows no line of the key that the appliance sends back', async () => {
+  it('does not show the private key that the appliance sends back', async () => {
     const { run, words, appliance, key } = await given(busyWorld());
     const secret = key.trim().split('\n').slice(1, -1);
     appliance.fail('POST /certificates/{file}', {
@@ -84,7 +84,7 @@ describe('replace-certificate', () => {
     for (const line of secret) expect(out + err).not.toContain(line);
   });
 
-  it('leaves the farm as it was when the appliance cannot load the file', async () => {
+  it('leaves the farm unchanged when the appliance cannot load the file', async () => {
     const { run, words, appliance, done, session } = await given(busyWorld());
     const { certificates } = appliance.world;
     const keep = certificates.set.bind(certificates);
@@ -99,7 +99,7 @@ describe('replace-certificate', () => {
   });
 
   // test/unit/admin/recipes/new-certificate.test.ts has everything else that a file may lack.
-  it('looks at the file before it asks anybody', async () => {
+  it('validates the file before the first request', async () => {
     const { run, words, file, cert, appliance, session } = await given(busyWorld());
     const start = words('shop').slice(0, -1);
 
@@ -131,7 +131,7 @@ describe('install-activation', () => {
       notAfter: Date.now() + days * dayMs,
     });
 
-  it('activates an appliance that answers 402, and sees that it does no more', async () => {
+  it('activates an appliance that answers 402, and verifies that the 402 is gone', async () => {
     const { run, file, done, session } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
     const path = await file('licence.pem', licenceFor(300.5));
 
@@ -142,7 +142,7 @@ describe('install-activation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('says why the appliance refuses a file, and that nothing is lost', async () => {
+  it('explains why the appliance refuses a file, and that nothing is lost', async () => {
     const { run, file, appliance, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const path = await file('licence.pem', licenceFor(600));
     const body = { message: 'It is signed by somebody else.' };
@@ -154,7 +154,7 @@ describe('install-activation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('notices an appliance that took the file and is not activated', async () => {
+  it('fails when the appliance accepts the file but is not activated', async () => {
     const { run, file, appliance, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const path = await file('licence.pem', licenceFor(300));
     const { activation } = appliance.world;
@@ -170,7 +170,7 @@ describe('install-activation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('keeps a private key here, and says so', async () => {
+  it('uploads the certificate without the private key of the file, and says so', async () => {
     const { run, file, audit, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const [licence, { key }] = [licenceFor(600), makeMaterial()];
     const path = await file('licence.pem', `${key}\n${licence}`);
@@ -185,7 +185,7 @@ describe('install-activation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('warns of one that ends earlier or is for another host, and fails once it is installed', async () => {
+  it('warns of an activation that expires earlier or is for another host, and fails after installing it', async () => {
     const { run, file, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const path = await file('licence.pem', licenceFor(300.5));
 
@@ -196,7 +196,7 @@ describe('install-activation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('fails when the appliance has a trial that is over nevertheless', async () => {
+  it('fails when the trial of the appliance has expired', async () => {
     const { run, file, appliance, session } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
     const path = await file('licence.pem', licenceFor(300));
     const params = { days_to_expire: -12.07, hostname: 'lb-lisbon', type: 'temporal' };
@@ -208,7 +208,7 @@ describe('install-activation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is refused on a Community appliance, forced or not', async () => {
+  it('is refused on a Community appliance, even with --force', async () => {
     const { run, file, changes, session } = await givenAdminCli({ 'lb-1': recordedWorld() });
     const path = await file('licence.pem', licenceFor(300));
 

@@ -25,8 +25,8 @@ async function given(approvals: GivenOptions['approvals'] = {}) {
   };
 }
 
-describe('a change that is asked for', () => {
-  it('waits, and its plan is shown with every exact call', async () => {
+describe('a requested change', () => {
+  it('waits for approval, and its plan shows every exact call', async () => {
     const { run, done, session } = await given();
 
     const { code } = await run(asking);
@@ -36,7 +36,7 @@ describe('a change that is asked for', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is carried out once a second person has looked at the plan and agreed', async () => {
+  it('is executed once a second person has read and approved the plan', async () => {
     const { ask, decide, run, done, session } = await given();
     const id = await ask();
 
@@ -53,7 +53,7 @@ describe('a change that is asked for', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is approved by a script only with the digest of the plan that somebody looked at', async () => {
+  it('is approved by a script only with the digest of the plan that a person read', async () => {
     const { ask, decide, digestOf, done, session } = await given();
     const id = await ask();
     const digest = await digestOf(id);
@@ -71,7 +71,7 @@ describe('a change that is asked for', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('that fails ends with 1, and says what happened', async () => {
+  it('exits with 1 when it fails, and says what happened', async () => {
     const { ask, decide, appliance, session } = await given();
     const id = await ask();
     const payments = appliance.world.farms.get('payments');
@@ -83,7 +83,7 @@ describe('a change that is asked for', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is denied with a reason, or taken back', async () => {
+  it('can be denied with a reason, or withdrawn', async () => {
     const { ask, decide, run, done, session } = await given();
     const [one, other] = [await ask(), await ask()];
 
@@ -99,7 +99,7 @@ describe('a change that is asked for', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is listed while it is open, and later by its state', async () => {
+  it('is listed while it is open, and by its state afterwards', async () => {
     const { ask, decide, run, session } = await given();
     const [denied, waiting] = [await ask(), await ask()];
     await decide(['deny', denied, '--reason=no']);
@@ -118,8 +118,8 @@ describe('a change that is asked for', () => {
   });
 });
 
-describe('a change that the policy lets wait', () => {
-  it('says in its first line that nothing was sent, and ends with 3', async () => {
+describe('a change that needs approval by policy', () => {
+  it('says in its first line that nothing was sent, and exits with 3', async () => {
     const { run, done, session } = await given({ requiredFor: ['reversible'] });
 
     const people = await run([...stop, '--yes']);
@@ -131,7 +131,7 @@ describe('a change that the policy lets wait', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is sent at once in an emergency, by a token that may do so', async () => {
+  it('is sent at once with --break-glass, when the token allows it', async () => {
     const { run, done, session } = await given({ requiredFor: ['reversible'] });
     const emergency = [...stop, '--yes', '--break-glass'];
 
@@ -143,7 +143,7 @@ describe('a change that the policy lets wait', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is announced by a dry run, and a recipe with such a step waits as a whole', async () => {
+  it('is announced by a dry run; a recipe with one such step waits as a whole', async () => {
     const { run, changes, session } = await given({ requiredFor: ['reversible'] });
 
     await run([...stop, '--dry-run']);

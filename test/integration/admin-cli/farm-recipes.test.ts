@@ -8,7 +8,7 @@ const agreed = ['--reason=TICKET-42', '--yes'];
 const words = ['admin', 'lb-1', 'restart-farm'];
 
 describe('restart-farm', () => {
-  it('restarts a farm that waits for it, and compares before and after', async () => {
+  it('restarts a farm that needs a restart, and compares it before and after', async () => {
     const { run, appliance, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run([...words, 'farm=payments', ...agreed]);
@@ -19,7 +19,7 @@ describe('restart-farm', () => {
     expect(await done()).toEqual(['actOnFarm']);
   });
 
-  it('repairs a farm whose proxy hangs while another one does, and is planned within seconds', async () => {
+  it('repairs a farm while another hung proxy blocks the API, and plans it within seconds', async () => {
     const { run, appliance, done, session } = await givenAdminCli({ 'lb-1': busyWorld() }, { polls: ['farms'] });
     const [shop, payments] = [httpsFarm(appliance.world, 'shop'), httpsFarm(appliance.world, 'payments')];
     await until(
@@ -67,7 +67,7 @@ describe('restart-farm', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is not begun when the farm would stay down', async () => {
+  it('is refused when the farm would stay down', async () => {
     const { run, appliance, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     appliance.world.interfaces.get('eth0:web')!.status = 'down';
 
@@ -83,7 +83,7 @@ describe('restart-farm', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('says that the farm is down, and how to start it, when a forced restart leaves it so', async () => {
+  it('says that the farm is down and how to start it after a forced restart failed', async () => {
     const { run, appliance, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     appliance.world.interfaces.get('eth0:web')!.status = 'down';
 
@@ -94,7 +94,7 @@ describe('restart-farm', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('says that the farm goes on when its configuration is refused', async () => {
+  it('says that the farm keeps running when its configuration is refused', async () => {
     const { run, appliance, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     httpsFarm(appliance.world, 'shop').configError = 'There is no such cipher.';
 
@@ -118,7 +118,7 @@ describe('restart-farm', () => {
 });
 
 describe('backup', () => {
-  it('is made under a name that says when, and is seen', async () => {
+  it('creates a backup named after the current time, and verifies that it is listed', async () => {
     const { run, appliance, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run(['admin', 'lb-1', 'backup', ...agreed]);
@@ -129,7 +129,7 @@ describe('backup', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it.each(['before', 'a b'])('is not made under the name %s', async (name) => {
+  it.each(['before', 'a b'])('refuses the name %s', async (name) => {
     const { run, changes, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run(['admin', 'lb-1', 'backup', `name=${name}`, ...agreed]);
@@ -139,7 +139,7 @@ describe('backup', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('that the appliance does not list is an error', async () => {
+  it('fails when the appliance does not list the new backup', async () => {
     const { run, appliance, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     appliance.world.backups.set = () => appliance.world.backups;
 

@@ -43,12 +43,12 @@ function flood(response: ServerResponse, type: string, status = 200): void {
   more();
 }
 
-describe('an answer without end', () => {
+describe('an endless response', () => {
   it.each([
     ['a refusal', ['lb-1', 'listFarms'], 'application/problem+json', 503],
     ['an answer', ['lb-1', 'listFarms'], 'application/json', 200],
     ['what a recipe reads', ['lb-1', 'restart-farm', 'farm=shop', '--dry-run'], 'application/json', 200],
-  ])('is given up when it is %s that would have to be kept in memory', async (_name, words, type, status) => {
+  ])('is aborted at the limit when it is buffered in memory: %s', async (_name, words, type, status) => {
     const { run } = await given((response) => flood(response, type, status));
 
     const { code, out, err, bytes } = await run(words);
@@ -57,7 +57,7 @@ describe('an answer without end', () => {
     expect(err).toMatch(/The answer is too long\n {2}Reading ended after 32 MiB\.\n.*--output=FILE/);
   });
 
-  it('goes into a file whatever its length', async () => {
+  it('is written to a file whatever its length', async () => {
     const { run, folder } = await given((response) => flood(response, 'application/json'));
 
     const { code, out } = await run(['lb-1', 'listFarms', `--output=${folder}/all.json`]);
@@ -67,8 +67,8 @@ describe('an answer without end', () => {
   });
 });
 
-describe('an answer that is not what it should be', () => {
-  it('reaches no terminal when it is a file, with --json neither', async () => {
+describe('a malicious response', () => {
+  it('is not printed to a terminal when it is a file, not even with --json', async () => {
     const { run } = await given((response) =>
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-disposition': 'attachment; filename=x' })
@@ -84,7 +84,7 @@ describe('an answer that is not what it should be', () => {
     expect(piped).toMatchObject({ code: 0, bytes: Buffer.from(hostile) });
   });
 
-  it('cannot command the terminal from within a dry run', async () => {
+  it('cannot send control characters to the terminal in a dry run', async () => {
     const dryRun = {
       dry_run: true,
       operation: hostile,
@@ -112,7 +112,7 @@ describe('an answer that is not what it should be', () => {
     expect(`${dry.out}${sent.err}`.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
-  it('does not pass for a change that was carried out when it ends in the middle of one', async () => {
+  it('is not reported as an executed change when it ends in the middle', async () => {
     const change = {
       id: 'ch-1',
       state: 'approved',
@@ -152,7 +152,7 @@ describe('an answer that is not what it should be', () => {
     expect(err).toMatch(/The gateway stopped answering[^]*admin changes show ch-1 shows what became of it/);
   });
 
-  it('cannot command the terminal from within a change', async () => {
+  it('cannot send control characters to the terminal in a change', async () => {
     const finding = { guard: hostile, severity: 'blocking', message: hostile, remedy: hostile };
     const step = {
       title: hostile,
@@ -203,7 +203,7 @@ describe('an answer that is not what it should be', () => {
     }
   });
 
-  it('cannot make the command show its token', async () => {
+  it('cannot make the command print its token', async () => {
     const { run, tokenOf } = await given((response) =>
       response
         .writeHead(401, { 'content-type': 'application/problem+json' })

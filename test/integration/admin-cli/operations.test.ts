@@ -9,7 +9,7 @@ import { givenAdminCli } from './given-admin-cli.ts';
 const stopBody = '{"action":"stop"}';
 
 describe('a single operation', () => {
-  it('shows what the appliance answers, and the exact bytes for scripts', async () => {
+  it('shows the response of the appliance, and its exact bytes for scripts', async () => {
     const { run, call, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const people = await run(['admin', 'lb-1', 'listFarms']);
@@ -21,7 +21,7 @@ describe('a single operation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('changes something, with the reason in the audit', async () => {
+  it('changes a setting, with the reason in the audit', async () => {
     const { run, appliance, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const words = ['admin', 'lb-1', 'PUT', '/farms/shop/actions', 'action=stop', '--reason=wartung für 100%', '--yes'];
@@ -34,7 +34,7 @@ describe('a single operation', () => {
     );
   });
 
-  it('tells a refusal of the appliance from one of the gateway, on standard error and with 1', async () => {
+  it('distinguishes a refusal of the appliance from one of the gateway, on standard error with exit code 1', async () => {
     const { run, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const byAppliance = await run(['admin', 'lb-1', 'readFarm', 'farmname=nope', '--json']);
@@ -49,7 +49,7 @@ describe('a single operation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('names the parameters that are missing, and asks nothing of the appliance but these', async () => {
+  it('names the missing parameters, and asks the appliance only for these', async () => {
     const { run, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run(['admin', 'lb-1', 'createFarm']);
@@ -60,7 +60,7 @@ describe('a single operation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('shows what a guard finds where the token lets it through, before it asks', async () => {
+  it('shows the findings of a guard before the prompt, when the token only warns', async () => {
     const { token } = makeToken();
     const tokens = [{ token, name: 'old', role: 'operator', guards: 'warn' }] as const;
     const { run, done, session } = await givenAdminCli({ 'lb-1': busyWorld() }, { tokens });
@@ -75,7 +75,7 @@ describe('a single operation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('does not show the key of a machine that is deactivated', async () => {
+  it('does not show the activation key of a deactivated appliance', async () => {
     const { run, session } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
 
     const { err } = await run(['admin', 'lb-1', 'listFarms']);
@@ -98,7 +98,7 @@ describe('a destructive operation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is done once its name is typed, or given', async () => {
+  it('is executed once the name is typed at the prompt, or passed as a flag', async () => {
     const { run, changes, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const typed = await run(words, { answers: ['legacy'] });
@@ -109,7 +109,7 @@ describe('a destructive operation', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is not done when another name is typed, or given', async () => {
+  it('is refused when another name is typed or passed', async () => {
     const { run, changes, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     for (const answer of ['shop', '', 'LEGACY']) expect((await run(words, { answers: [answer] })).code, answer).toBe(2);
@@ -122,7 +122,7 @@ describe('a destructive operation', () => {
 });
 
 describe('a dry run', () => {
-  it('shows request, findings and the object as it is, and changes nothing', async () => {
+  it('shows the request, the findings and the current object, and changes nothing', async () => {
     const { run, appliance, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const words = ['updateService', 'farmname=shop', 'service=front', 'redirect=https://example.com/'];
@@ -134,7 +134,7 @@ describe('a dry run', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('says it when the appliance would refuse what the gateway would send', async () => {
+  it('says when the appliance would refuse the request of the gateway', async () => {
     const { run, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=pause', '--dry-run']);
@@ -144,10 +144,10 @@ describe('a dry run', () => {
   });
 });
 
-describe('a change that a guard blocks', () => {
+describe('a change blocked by a guard', () => {
   const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=start'];
 
-  it('is explained, and done only with --force and a reason', async () => {
+  it('is explained, and is executed only with --force and a reason', async () => {
     const { run, audit, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const guarded = await run(words);
@@ -161,13 +161,13 @@ describe('a change that a guard blocks', () => {
   });
 });
 
-describe('agreement to a change', () => {
+describe('consent to a change', () => {
   const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop'];
 
   it.each([
     ['that a guard warns of', stop],
-    ['with the answer for scripts', [...stop, '--json']],
-  ])('is needed for a change %s: by --yes, or by an answer on a terminal', async (_case, words) => {
+    ['with --json', [...stop, '--json']],
+  ])('needs --yes or an answer at the terminal for a change %s', async (_case, words) => {
     const { run, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const silent = await run(words);
@@ -185,7 +185,7 @@ describe('agreement to a change', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is never asked for by a read or a dry run', async () => {
+  it('is never requested by a read or a dry run', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     for (const words of [['listFarms'], [...stop.slice(2), '--dry-run'], ['restart-farm', 'farm=shop', '--dry-run']]) {
@@ -196,7 +196,7 @@ describe('agreement to a change', () => {
     }
   });
 
-  it('is not asked for where standard input is the body', async () => {
+  it('is not requested when standard input is the request body', async () => {
     const { run, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', '--body=-'];
@@ -211,8 +211,8 @@ describe('agreement to a change', () => {
   });
 });
 
-describe('files', () => {
-  it('go up from a file or from standard input, as they are', async () => {
+describe('a single operation with files', () => {
+  it('uploads a file or standard input, byte by byte', async () => {
     const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     const pem = await file('new.pem', '-----BEGIN CERTIFICATE-----\nno real one\n-----END CERTIFICATE-----\n');
 
@@ -226,7 +226,7 @@ describe('files', () => {
     expect(appliance.world.backups.has('weekly')).toBe(true);
   });
 
-  it('come down into one that is new, and for its owner alone, or leave nothing behind', async () => {
+  it('downloads into a new file that only its owner can read, and leaves nothing behind on a failure', async () => {
     const { run, folder, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const path = join(folder, 'backup.tar.gz');
     const words = ['admin', 'lb-1', 'downloadBackup', 'name=before-upgrade', `--output=${path}`];
@@ -245,7 +245,7 @@ describe('files', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('never reach a terminal, and a pipe as they are', async () => {
+  it('never prints a file to a terminal, and writes it unchanged to a pipe', async () => {
     const { run, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const words = ['admin', 'lb-1', 'downloadCertificate', 'file=intranet.pem'];
 

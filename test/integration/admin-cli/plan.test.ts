@@ -5,7 +5,7 @@ import { givenAdminCli } from './given-admin-cli.ts';
 const words = ['admin', 'lb-1', 'restart-farm', 'farm=shop'];
 
 describe('the plan of a recipe', () => {
-  it('is shown, and nothing else happens without a terminal', async () => {
+  it('is shown, and nothing is executed without a terminal', async () => {
     const { run, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run([...words, '--reason=x']);
@@ -15,7 +15,7 @@ describe('the plan of a recipe', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is carried out once a person agreed', async () => {
+  it('is executed once a person agrees', async () => {
     const { run, audit, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run([...words, '--reason=TICKET-42'], { answers: ['y'] });
@@ -25,7 +25,7 @@ describe('the plan of a recipe', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('is dropped without a clear yes, and without a reason', async () => {
+  it('is dropped without a clear yes, or without a reason', async () => {
     const { run, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     for (const answer of ['n', '', 'yeah no'])
@@ -36,7 +36,7 @@ describe('the plan of a recipe', () => {
     expect(session()).toMatchSnapshot();
   });
 
-  it('comes with the dry run of each call, and needs no reason and no agreement for that', async () => {
+  it('contains the dry run of each call with --dry-run, and needs no reason and no consent', async () => {
     const { run, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code } = await run([...words, '--dry-run', '--backup-first']);

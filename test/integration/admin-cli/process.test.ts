@@ -7,8 +7,8 @@ import { listening } from '../../support/listening.ts';
 import { collectOutput, runExporter } from '../../support/process.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
-describe('the admin command as a program', () => {
-  it('answers on standard output, refuses on standard error, and never shows its token', async () => {
+describe('the admin command as a process', () => {
+  it('prints results to standard output and refusals to standard error, and never its token', async () => {
     const { url, tokenOf, file } = await givenAdminCli({ 'lb-1': busyWorld() });
     const token = tokenOf('admin');
     const env = { ZLB_ADMIN_URL: url, ZLB_ADMIN_TOKEN_FILE: await file('token', `${token}\n`) };
@@ -28,7 +28,7 @@ describe('the admin command as a program', () => {
       expect(stdout + stderr).not.toContain(token);
   });
 
-  it('writes its whole output before it ends', async () => {
+  it('flushes its whole output before it exits', async () => {
     const rows = JSON.stringify({ params: Array.from({ length: 9_000 }, (_, id) => ({ id, note: 'x'.repeat(100) })) });
     const server = createServer((_request, response) => response.writeHead(200, { 'x-request-id': 'r-1' }).end(rows));
     const port = await listening(server);
@@ -42,7 +42,7 @@ describe('the admin command as a program', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(9_001);
   });
 
-  it('ends with 0 when the reader closes the pipe early', async () => {
+  it('exits with 0 when the reader closes the pipe early', async () => {
     const child = spawn(process.execPath, ['src/main.ts', 'admin', 'operations'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -6,8 +6,8 @@ const canary = 'Canary"0123456789';
 const words = ['admin', 'lb-1', 'setEmailSettings', 'user=alerts', '--yes'];
 const given = () => givenAdminCli({ 'lb-1': busyWorld() });
 
-describe('a password', () => {
-  it('is not shown when the appliance repeats it, and is in the exact answer', async () => {
+describe('a password that the caller sends', () => {
+  it('is redacted when the appliance repeats it, but not in the exact response', async () => {
     const { run } = await given();
 
     const people = await run([...words, `password=${canary}`]);
@@ -23,7 +23,7 @@ describe('a password', () => {
     expect(JSON.parse(scripts.bytes.toString()).params.password).toBe(canary);
   });
 
-  it('is not in a dry run', async () => {
+  it('does not appear in a dry run', async () => {
     const { run } = await given();
 
     const people = await run([...words, `password=${canary}`, '--dry-run']);
@@ -33,7 +33,7 @@ describe('a password', () => {
     expect(people.out + people.err + scripts.bytes.toString()).not.toContain('Canary');
   });
 
-  it('is not in the message of a refusal', async () => {
+  it('does not appear in the message of a refusal', async () => {
     const { run, appliance } = await given();
     const body = { message: `The value ${canary} of password is not allowed.` };
     appliance.fail('POST /system/notifications/methods/email', { kind: 'status', status: 400, body });

@@ -4,7 +4,7 @@ import { givenAdminCli } from './given-admin-cli.ts';
 
 const agreed = ['--reason=TICKET-42', '--yes'];
 
-it('shows what is there, tells an appliance where its log goes, and undoes it', async () => {
+it('send-logs shows the log targets of an appliance, sets one, and removes it again', async () => {
   const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
 
   const dry = await run(['admin', 'lb-1', 'send-logs', 'to=192.0.2.5:5514', '--dry-run']);

@@ -13,13 +13,13 @@ async function given({ clientCa }: { readonly clientCa?: string } = {}) {
 }
 
 describe('the connection to a gateway with TLS', () => {
-  it('is made when its certificate is trusted', async () => {
+  it('succeeds when the certificate is trusted', async () => {
     const { run, ca } = await given();
 
     expect(await run(['admin', 'whoami', ca])).toMatchObject({ code: 0, err: '' });
   });
 
-  it('is not made otherwise, whatever the environment says, and the token stays here', async () => {
+  it('fails on an untrusted certificate, whatever the environment says, before the token is sent', async () => {
     const { run, file, url } = await given();
     const stranger = await file('other.pem', makeMaterial().cert);
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
@@ -37,7 +37,7 @@ describe('the connection to a gateway with TLS', () => {
     expect(url).toMatch(/^https:/);
   });
 
-  it('is not made where the gateway speaks plain HTTP, or where TLS is left out', async () => {
+  it('fails when the gateway speaks plain HTTP, or when the URL omits TLS', async () => {
     const plain = await givenAdminCli({ 'lb-1': recordedWorld() });
     const secure = await given();
 
@@ -51,7 +51,7 @@ describe('the connection to a gateway with TLS', () => {
     expect(tooLittle.err).toContain('If the gateway speaks TLS, write https:// in --admin.url');
   });
 
-  it('is not made when the certificate is for another name', async () => {
+  it('fails when the certificate is for another name', async () => {
     const { run, ca, url } = await given();
 
     const { code, err } = await run(['admin', 'whoami', ca, `--admin.url=${url.replace('127.0.0.1', 'localhost')}`]);
@@ -60,7 +60,7 @@ describe('the connection to a gateway with TLS', () => {
     expect(err).toContain('Check the name in --admin.url');
   });
 
-  it('shows a certificate where the gateway wants one', async () => {
+  it('presents a client certificate when the gateway demands one', async () => {
     const mine = makeMaterial();
     const { run, ca, file } = await given({ clientCa: mine.cert });
     const certificate = [

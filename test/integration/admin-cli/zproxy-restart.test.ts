@@ -31,7 +31,7 @@ async function givenZevenet() {
   return { ...given, refused };
 }
 
-it('a proxy that hangs, and whose calls never end, does not keep a dry run from the repair after it', async () => {
+it('a hung proxy whose calls never end does not delay a repair that follows a dry run', async () => {
   const { run, appliance } = await givenZevenet();
   const farm = appliance.world.farms.get('secure-shop')!;
   farm.runState = 'hung';
@@ -49,8 +49,8 @@ it('a proxy that hangs, and whose calls never end, does not keep a dry run from 
   expect(seconds).toBeLessThan(60);
 });
 
-describe('a restart of an HTTP farm of zproxy, with the collector vip off', () => {
-  it('says before it that it calls the daemon of L4 farms, and after it that they accept connections', async () => {
+describe('a restart of a zproxy HTTP farm, with the vip collector off', () => {
+  it('announces that it calls the L4 daemon, and afterwards that the L4 farms accept connections', async () => {
     const { run, refused } = await givenZevenet();
 
     const planned = await run([...restart, '--dry-run']);
@@ -63,7 +63,7 @@ describe('a restart of an HTTP farm of zproxy, with the collector vip off', () =
     expect(refused()).toEqual([]);
   });
 
-  it('fails with the names and the cure when the daemon had died, and cuts all L4 farms', async () => {
+  it('fails with the farm names and the remedy when the daemon was dead, and cuts all L4 farms', async () => {
     const { run, appliance, refused, session } = await givenZevenet();
     killL4Daemon(appliance.world, { pidFileStays: true });
 
@@ -83,7 +83,7 @@ describe('a restart of an HTTP farm of zproxy, with the collector vip off', () =
     expect(refused()).toEqual([]);
   });
 
-  it('fails as well as a direct call, with the cure, and succeeds while the daemon lives', async () => {
+  it('fails like a direct call, with the remedy, and succeeds while the daemon is running', async () => {
     const { run, appliance, refused } = await givenZevenet();
     const direct = ['admin', 'lb-1', 'actOnFarm', 'farmname=redirector', 'action=restart', ...agreed];
     const healthy = await run(direct);
@@ -99,7 +99,7 @@ describe('a restart of an HTTP farm of zproxy, with the collector vip off', () =
     expect(out + err).toContain('zlb-exporter admin lb-1 restart-farm farm=multi-l4');
   });
 
-  it('says that the farm is stopped and starts when the daemon goes on, if the daemon hangs', async () => {
+  it('says, when the daemon hangs, that the farm is stopped and starts once the daemon resumes', async () => {
     const { run, appliance, refused, session } = await givenZevenet();
     hangL4Daemon(appliance.world);
 

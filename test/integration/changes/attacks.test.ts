@@ -7,7 +7,7 @@ import { givenApprovals } from './given-approvals.ts';
 const minute = 60_000;
 const restart = 'PUT /farms/shop/actions 200';
 
-it('a change is malformed if it is nested too deep', async () => {
+it('a change that is nested too deep is malformed', async () => {
   const { url, tokenOf } = await givenApprovals();
 
   const answer = await fetch(`${url}/changes`, {
@@ -25,15 +25,15 @@ it('a change is malformed if it is nested too deep', async () => {
 it.each([
   ['without end', { kind: 'huge_body', bytes: 9_000_000 }, 'upstream_oversize'],
   ['that break off', { kind: 'cut' }, 'upstream_unreachable'],
-] as const)('a plan is not made of answers %s', async (_, fault, code) => {
+] as const)('a plan is refused when it needs responses %s', async (_, fault, code) => {
   const { ask, appliance } = await givenApprovals();
   appliance.fail('GET /farms/modules/summary', fault);
 
   expect(await ask('alice')).toMatchObject({ status: 502, json: { code } });
 });
 
-describe('a person who asks', () => {
-  it('has twenty open changes at most, however many are asked for at once', async () => {
+describe('a requester', () => {
+  it('has at most twenty open changes, however many requests run at once', async () => {
     const { ask } = await givenApprovals();
 
     for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 10 }, () => ask('carol')));
@@ -43,7 +43,7 @@ describe('a person who asks', () => {
     expect(String(last.json?.detail)).toContain('has 20 changes open');
   });
 
-  it('leaves no token of theirs anywhere, and a reason in one line', async () => {
+  it('leaves no token in any record, and a reason in a single line', async () => {
     const { ask, call, tokenOf, read, logged, auditText, journalFile, metrics } = await givenApprovals();
     const token = tokenOf('alice');
     const asked = await ask('alice', { reason: `with ${token}\u001B[2J\nApproved by: root\u202E` });
@@ -77,8 +77,8 @@ async function givenSlowChange() {
   };
 }
 
-describe('an approved change that waits for others', () => {
-  it('is not forced past what its approver did not see', async () => {
+describe('an approved change behind other changes', () => {
+  it('is not forced past findings that its approver did not see', async () => {
     const { ask, approve, ended, sentAfter, appliance, release } = await givenSlowChange();
     const asked = await ask('root', {
       recipe: 'drain-backend',
@@ -96,7 +96,7 @@ describe('an approved change that waits for others', () => {
     expect(await sentAfter()).toEqual([]);
   });
 
-  it('is not carried out twice, as two changes of the same object', async () => {
+  it('is not executed twice when two changes concern the same object', async () => {
     const { ask, approve, ended, read, sentAfter, release } = await givenSlowChange();
     const [first, second] = [String((await ask('alice')).json?.id), String((await ask('carol')).json?.id)];
 
@@ -111,7 +111,7 @@ describe('an approved change that waits for others', () => {
   });
 });
 
-it('a change whose end cannot be stored ends with what happened, as soon as there is room', async () => {
+it('a change whose outcome cannot be stored reports it as soon as there is room', async () => {
   const { ask, approve, read, ended, sent, appliance, journalFile } = await givenApprovals();
   const { reached, release } = givenHeldAnswer(appliance, 'PUT /farms/{farmname}/actions');
   const id = String((await ask('alice')).json?.id);
@@ -138,7 +138,7 @@ it('a change whose end cannot be stored ends with what happened, as soon as ther
   });
 });
 
-it('a backup is approved under the name that was asked for, however much later', async () => {
+it('a backup is approved under the requested name, however much later', async () => {
   let now = Date.parse('2026-11-24T01:00:00Z');
   const { ask, approve, ended, sent } = await givenApprovals({ now: () => now });
   const asked = await ask('root', { recipe: 'backup', parameters: {} });
@@ -152,30 +152,27 @@ it('a backup is approved under the name that was asked for, however much later',
 });
 
 it.each([
-  ['ends also', 'its time', 'change_over', 'expired'],
-  ['is not over', 'a freeze', 'frozen', 'pending'],
-] as const)(
-  'the time of a change %s while the appliance keeps the approval waiting: %s comes',
-  async (_, what, code, state) => {
-    let now = Date.parse('2026-11-24T01:00:00Z');
-    const { ask, approve, read, call, sent, appliance } = await givenApprovals({ now: () => now });
-    const id = String((await ask('alice')).json?.id);
-    const { reached, release } = givenHeldAnswer(appliance, 'GET /farms');
+  ['expires', 'its deadline', 'change_over', 'expired'],
+  ['does not expire', 'a freeze', 'frozen', 'pending'],
+] as const)('a change %s during a slow approval, when %s comes first', async (_, what, code, state) => {
+  let now = Date.parse('2026-11-24T01:00:00Z');
+  const { ask, approve, read, call, sent, appliance } = await givenApprovals({ now: () => now });
+  const id = String((await ask('alice')).json?.id);
+  const { reached, release } = givenHeldAnswer(appliance, 'GET /farms');
 
-    const approving = approve('bob', id);
-    await reached();
-    if (what === 'a freeze') await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'an incident' });
-    else now += 31 * minute;
-    release();
+  const approving = approve('bob', id);
+  await reached();
+  if (what === 'a freeze') await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'an incident' });
+  else now += 31 * minute;
+  release();
 
-    expect((await approving).json?.code).toBe(code);
-    expect(await read(id)).toMatchObject({ state });
-    expect(sent()).toEqual([]);
-  },
-);
+  expect((await approving).json?.code).toBe(code);
+  expect(await read(id)).toMatchObject({ state });
+  expect(sent()).toEqual([]);
+});
 
-describe('a journal', () => {
-  it('with odd changes in it is opened, and has those that are changes', async () => {
+describe('a journal of changes', () => {
+  it('is opened although it contains malformed changes, and lists the valid ones', async () => {
     const first = await givenApprovals();
     const id = String((await first.ask('alice')).json?.id);
     await first.close();
@@ -206,7 +203,7 @@ describe('a journal', () => {
     expect(second.logged.filter((line) => line.includes('change cannot be read'))).toHaveLength(7);
   });
 
-  it('that cannot be written refuses with a reason, and changes nothing', async () => {
+  it('refuses with a reason when it cannot be written, and changes nothing', async () => {
     const { ask, approve, call, read, audit, journalFile } = await givenApprovals();
     const id = String((await ask('alice')).json?.id);
     const before = (await audit()).length;
@@ -224,7 +221,7 @@ describe('a journal', () => {
     expect((await call('bob', 'POST', `/changes/${id}/deny`, {})).json).toMatchObject({ state: 'denied' });
   });
 
-  it('that cannot be written does not stop a freeze, which is kept as soon as it can be', async () => {
+  it('does not stop a freeze while it cannot be written, and stores the freeze as soon as it can', async () => {
     const { call, audit, journalFile } = await givenApprovals();
     const bringBack = takeAway(journalFile);
 

@@ -8,7 +8,7 @@ import { givenApprovals } from './given-approvals.ts';
 const restart = 'PUT /farms/shop/actions 200';
 
 describe('a change', () => {
-  it('is carried out once another person has approved its plan', async () => {
+  it('is executed once another person has approved its plan', async () => {
     const { ask, approve, ended, sent, audit, metrics } = await givenApprovals();
 
     const asked = await ask('alice');
@@ -44,7 +44,7 @@ describe('a change', () => {
     );
   });
 
-  it('takes the place of a call whose risk needs approval', async () => {
+  it('replaces a call whose risk needs approval', async () => {
     const { call, approve, sent } = await givenApprovals();
 
     const answer = await call('root', 'DELETE', '/appliances/lb-1/farms/oldportal', undefined, {
@@ -64,7 +64,7 @@ describe('a change', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('is executed once by fifty approvals at once', async () => {
+  it('is executed once when fifty approvals arrive at once', async () => {
     const { ask, approve, read, ended, sent } = await givenApprovals();
     const id = String((await ask('alice')).json?.id);
     const digest = String((await read(id)).digest);
@@ -81,11 +81,11 @@ describe('a change', () => {
   });
 });
 
-describe('a wrong request for changes', () => {
+describe('a malformed request for changes', () => {
   it.each([
     ['limit=1', 'another key than state'],
     ['state=late', 'a state that no change has'],
-  ])('says of the query %s what is wrong with it', async (query, because) => {
+  ])('is refused with an explanation of its query %s: %s', async (query, because) => {
     const { call } = await givenApprovals();
 
     const { status, json } = await call('alice', 'GET', `/changes?${query}`);
@@ -96,7 +96,7 @@ describe('a wrong request for changes', () => {
     });
   });
 
-  it('says of a body that is not an object what the path takes, and nothing of a call to an appliance', async () => {
+  it('is told what the path accepts when its body is not an object, and nothing of appliance calls', async () => {
     const { call } = await givenApprovals();
 
     const { status, json } = await call('alice', 'POST', '/changes', []);
@@ -109,7 +109,7 @@ describe('a wrong request for changes', () => {
 });
 
 describe('an approval', () => {
-  it('of the second token of the same person is refused, and audited', async () => {
+  it('by another token of the requester is refused, and audited', async () => {
     const { ask, approve, sent, audit } = await givenApprovals();
     const asked = await ask('alice');
 
@@ -138,7 +138,7 @@ describe('an approval', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('is possible after a restart of the exporter, once the new plan was looked at', async () => {
+  it('works after a restart of the exporter, once the new plan was read', async () => {
     const journalFile = join(givenFolder(), 'journal.db');
     const before = await givenApprovals({ admin: { journalFile } });
     const id = String((await before.ask('alice')).json?.id);
@@ -154,7 +154,7 @@ describe('an approval', () => {
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
   });
 
-  it('of what the guards have come to refuse is refused', async () => {
+  it('is refused when the guards now refuse the plan', async () => {
     const { ask, approve, appliance } = await givenApprovals();
     const asked = await ask('alice', {
       recipe: 'drain-backend',
@@ -171,7 +171,7 @@ describe('an approval', () => {
   });
 });
 
-it('what the journal has of a change holds the body while it waits, for its own user alone, and not afterwards', async () => {
+it('the journal stores the body of a change only while it waits, readable by its user alone', async () => {
   const { ask, approve, ended, journalFile } = await givenApprovals();
   const asked = await ask('eve', {
     recipe: undefined,

@@ -37,7 +37,7 @@ async function givenRenewals(world: World, renewed: Readonly<Record<string, stri
 
 const certbot = ({ cert, key }: Identity) => ({ 'shop/fullchain.pem': cert, 'shop/privkey.pem': key });
 
-describe('a certificate that expires, with a newer one in the folder', () => {
+describe('an expiring certificate, with a newer one in the folder', () => {
   it('is replaced once a person has approved the delivery', async () => {
     const world = worldWith();
     const renewed = issue();
@@ -67,7 +67,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
     expect(JSON.stringify([over, await audit()]) + logged.join('')).not.toContain(key);
   });
 
-  it('asks again when the folder has another one by the time of the approval', async () => {
+  it('needs another approval when the folder has changed by then', async () => {
     const world = worldWith();
     const { put, tell, proposal, approve, read } = await givenRenewals(world, certbot(issue()));
     await tell();
@@ -84,7 +84,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
   });
 });
 
-it('no delivery is planned for a viewer, who learns nothing of the folder', async () => {
+it('a viewer gets no delivery plan, and learns nothing of the folder', async () => {
   const { ask, appliance } = await givenRenewals(worldWith(), { 'customer/fullchain.pem': 'no PEM' });
 
   const { json, text } = await ask('dave', { recipe: 'deliver', parameters: { certificate: 'old.pem' } });

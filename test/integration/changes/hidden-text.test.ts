@@ -25,8 +25,8 @@ const disguised: readonly (readonly [command: string, audited: string])[] = [
   ['check_tcp api_key = evil', 'check_tcp api_key = [redacted 4 characters]'],
 ];
 
-describe('a command that a caller dresses up as a secret', () => {
-  it('does not wait for an approver, who would not see it', async () => {
+describe('a command disguised as a secret', () => {
+  it('cannot wait for an approver, who would not see it', async () => {
     const { ask, sent } = await givenApprovals({ approvals: { requiredFor: ['disruptive', 'destructive'] } });
 
     for (const [command] of disguised)
@@ -38,7 +38,7 @@ describe('a command that a caller dresses up as a secret', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('is in the audit with all that is not a secret, the length of the rest, and the digest of what was sent', async () => {
+  it('is audited with everything that is not secret, the length of the rest, and the digest of the request', async () => {
     const { call, audit } = await givenApprovals();
     const bodies = disguised.map(([command]) => ({ command }));
 
@@ -53,7 +53,7 @@ describe('a command that a caller dresses up as a secret', () => {
     expect(of('outcome').map(({ sent_sha256 }) => sent_sha256)).toEqual(digests);
   });
 
-  it('does not wait in a field for a secret either, nor is it kept', async () => {
+  it('cannot wait in a field for a secret, and is not stored there', async () => {
     const { ask } = await givenApprovals();
 
     const asked = await ask('eve', {
@@ -67,7 +67,7 @@ describe('a command that a caller dresses up as a secret', () => {
   });
 });
 
-it('a body that is too long to be shown in full does not wait for an approver', async () => {
+it('a body that is too long to show in full cannot wait for approval', async () => {
   const { ask } = await givenApprovals();
   const behind = (filler: string) => ({ ...change('check_tcp'), body: { description: filler, command: 'curl evil' } });
 
@@ -81,7 +81,7 @@ it('a body that is too long to be shown in full does not wait for an approver', 
   });
 });
 
-it('a parameter with a token or a key is refused, in any spelling', async () => {
+it('a parameter that contains a token or a key is refused, in any spelling', async () => {
   const { ask, tokenOf } = await givenApprovals();
   const token = tokenOf('bob');
   const encoded = [...token].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');

@@ -30,7 +30,7 @@ async function givenAlertmanager(others: Parameters<typeof givenApprovals>[1] = 
 }
 
 describe('a firing alert', () => {
-  it('becomes a proposal that a person approves, with few questions to the appliance', async () => {
+  it('becomes a proposal for approval, with few requests to the appliance', async () => {
     const { tell, alert, shown, approve, ended, read, appliance, audit } = await givenAlertmanager();
     const asked = () => appliance.requests.map(({ method, path }) => `${method} ${path}`);
     const guards = ['GET /interfaces', 'GET /farms/shop', 'GET /certificates'];
@@ -61,7 +61,7 @@ describe('a firing alert', () => {
     expect((await audit()).filter(({ request }) => request === proposal!.id)).toHaveLength(6);
   });
 
-  it('is one proposal, however often and by however many senders it arrives', async () => {
+  it('creates one proposal, however often and from however many senders it arrives', async () => {
     const { tell, alert, shown, all, approve, ended } = await givenAlertmanager();
 
     await Promise.all(Array.from({ length: 5 }, () => tell([alert(needsRestart), alert(needsRestart)])));
@@ -75,7 +75,7 @@ describe('a firing alert', () => {
     expect(await all()).toHaveLength(1);
   });
 
-  it('whose repair cannot be planned is listed for approvers with the reason, until it ends', async () => {
+  it('is listed for approvers with the reason until it ends, when its repair cannot be planned', async () => {
     const { tell, alert, call } = await givenAlertmanager();
     const gone = { ...needsRestart, farm: 'gone' };
     const notProposed = async (as: Parameters<typeof call>[0]) =>
@@ -102,7 +102,7 @@ describe('a firing alert', () => {
   it.each([
     ['the first', 0],
     ['the second', 1],
-  ])('of two with one repair keeps the proposal until the last one ends: %s ends', async (_, ending) => {
+  ])('keeps a proposal that two alerts share until the last one ends: %s ends', async (_, ending) => {
     const { tell, alert, shown, read, all } = await givenAlertmanager();
     const both = [needsRestart, { ...needsRestart, alertname: 'ZlbFarmDown', status: 'down' }];
     await tell([alert(both[0]!)]);
@@ -124,7 +124,7 @@ describe('a firing alert', () => {
     expect(await read(proposal!.id)).toMatchObject({ state: 'withdrawn' });
   });
 
-  it('that ends while somebody approves its repair withdraws it, and nothing is sent', async () => {
+  it('withdraws its repair when it ends during the approval, and nothing is sent', async () => {
     const { tell, alert, shown, read, sent, approve, appliance } = await givenAlertmanager();
     await tell([alert(needsRestart)]);
     const [proposal] = await shown(1);
@@ -142,7 +142,7 @@ describe('a firing alert', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('that ends before its repair is planned becomes no proposal', async () => {
+  it('creates no proposal when it ends before its repair is planned', async () => {
     const { tell, alert, shown } = await givenAlertmanager();
 
     const told = await tell([
@@ -157,7 +157,7 @@ describe('a firing alert', () => {
   });
 });
 
-it('does not wait for the appliance of another alert, which hangs', async () => {
+it('a proposal is not delayed by a hung appliance of another alert', async () => {
   const { tell, alert, shown, appliances } = await givenAlertmanager({ 'lb-2': busyWorld() });
   appliances.get('lb-2')?.fail('*', { kind: 'hang' });
 
@@ -167,8 +167,8 @@ it('does not wait for the appliance of another alert, which hangs', async () => 
   expect(await shown(1)).toMatchObject([{ state: 'proposed', title: 'restart-farm farm=shop', appliance: 'lb-1' }]);
 });
 
-describe('a holder of the token of Alertmanager', () => {
-  it('makes an appliance answer few questions, however many alerts arrive', async () => {
+describe('a holder of the Alertmanager token', () => {
+  it('causes few requests to an appliance, however many alerts arrive', async () => {
     const { tell, alert, metrics, appliance, logged } = await givenAlertmanager();
 
     for (let round = 0; round < 40; round += 1)
@@ -182,7 +182,7 @@ describe('a holder of the token of Alertmanager', () => {
     expect(await metrics()).toMatch(/zlb_admin_changes_total\{outcome="suppressed"\} 1[45]\d\n/);
   });
 
-  it('makes a proposal keep 100 alerts, however many ask for it', async () => {
+  it('cannot add more than 100 alerts to a proposal', async () => {
     const { tell, alert, shown, read } = await givenAlertmanager();
     const asking = (count: number, replica: string) =>
       Array.from({ length: count }, (_, index) => alert({ ...needsRestart, replica: `${replica}-${index}` }));
@@ -198,7 +198,7 @@ describe('a holder of the token of Alertmanager', () => {
     expect(await kept()).toHaveLength(100);
   });
 
-  it('is refused beyond a rate, and another token is not', async () => {
+  it('is refused above a rate limit that other tokens do not share', async () => {
     const { tell, alert, call } = await givenAlertmanager();
     const many = Array.from({ length: 5_000 }, () => alert({ alertname: 'x' }, { annotations: {} }));
 
@@ -213,7 +213,7 @@ describe('a holder of the token of Alertmanager', () => {
     expect((await call('root', 'GET', '/changes')).status).toBe(200);
   });
 
-  it('puts no token and no second line into a summary, and no text into a time', async () => {
+  it('cannot put a token or a second line into a summary, or text into a time', async () => {
     const { tell, alert, shown, read, tokenOf } = await givenAlertmanager();
     const token = tokenOf('alertmanager');
 
@@ -227,7 +227,7 @@ describe('a holder of the token of Alertmanager', () => {
 });
 
 describe('the path /alerts', () => {
-  it('is the only one that its role opens, and is closed for others', async () => {
+  it('is the only one open to its role, and closed to others', async () => {
     const { call, tell, alert } = await givenAlertmanager();
     const paths = ['/whoami', '/appliances', '/audit', '/freeze', '/changes', '/appliances/lb-1/farms'];
 
@@ -238,7 +238,7 @@ describe('the path /alerts', () => {
       expect((await tell([alert(needsRestart)], person)).json?.code).toBe('role_too_low');
   });
 
-  it.each(['/%61lerts', '/alerts#', '/alerts#/whoami'])('is closed for others in the spelling %s', async (path) => {
+  it.each(['/%61lerts', '/alerts#', '/alerts#/whoami'])('is closed to others when it is spelled %s', async (path) => {
     const { call, alert } = await givenAlertmanager();
     const body = { version: '4', alerts: [alert(needsRestart)] };
 
@@ -265,7 +265,7 @@ describe('the path /alerts', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('refuses a notification of Grafana by name, and says what to do', async () => {
+  it('refuses a Grafana notification by name, and says what to do', async () => {
     const { call, all, alert } = await givenAlertmanager();
     const body = { version: '1', orgId: 1, title: '[FIRING:1]', state: 'alerting', alerts: [alert(needsRestart)] };
 
@@ -280,7 +280,7 @@ describe('the path /alerts', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('says how many alerts a notification leaves out, and logs it', async () => {
+  it('reports and logs how many alerts a notification omits', async () => {
     const { call, alert, logged } = await givenAlertmanager();
     const told = await call('alertmanager', 'POST', '/alerts', {
       version: '4',

@@ -49,7 +49,7 @@ async function startWaiting({ url, tokenOf }: Given, asked: object, step: number
 }
 
 describe('a dry run of a change', () => {
-  it('answers its plan as people read it, and as programs do, and changes nothing', async () => {
+  it('returns its plan for people and for programs, and changes nothing', async () => {
     const { call, sent, audit } = await givenApprovals();
 
     const { status, json } = await call('alice', 'POST', '/changes?dry_run=true', {
@@ -77,7 +77,7 @@ describe('a dry run of a change', () => {
     expect([sent(), await audit()]).toEqual([[], []]);
   });
 
-  it('says what would be refused, and what needs approval', async () => {
+  it('reports what would be refused, and what needs approval', async () => {
     const { call } = await givenApprovals();
     const plan = async (asked: object) =>
       (await call('root', 'POST', '/changes?dry_run=true', { appliance: 'lb-1', ...asked })).json;
@@ -107,7 +107,7 @@ describe('a dry run of a change', () => {
 });
 
 describe('a change that runs now', () => {
-  it('tells each step, and is the same in the answer, in the list and on disk', async () => {
+  it('reports each step, the same in the response, in the list and on disk', async () => {
     const { ask, read, sent, audit, journalFile } = await givenApprovals();
 
     const { status, headers, text } = await ask('alice', { run: 'now' });
@@ -144,7 +144,7 @@ describe('a change that runs now', () => {
     ]);
   });
 
-  it('that fails says the same everywhere, with what to do', async () => {
+  it('reports a failure the same everywhere, with what to do', async () => {
     const { ask, read, appliance } = await givenApprovals();
     const shop = appliance.world.farms.get('shop');
     if (shop?.profile === 'http') shop.configError = 'There is no such cipher.';
@@ -161,7 +161,7 @@ describe('a change that runs now', () => {
     expect((await read(over.id)).outcome).toEqual(over.outcome);
   });
 
-  it('runs the plan that was looked at, and no other', async () => {
+  it('executes only the plan that was read', async () => {
     const { call, ask, appliance, sent } = await givenApprovals();
     const plan = async (asked: object) =>
       (await call('alice', 'POST', '/changes?dry_run=true', { appliance: 'lb-1', ...asked })).json;
@@ -187,7 +187,7 @@ describe('a change that runs now', () => {
     expect(sent()).toEqual([expect.stringMatching(/^POST \/system\/backup 20/)]);
   });
 
-  it('deletes only what somebody has looked at', async () => {
+  it('deletes only what the caller has read in a plan', async () => {
     const { call, ask, sent } = await givenApprovals({ approvals: { requiredFor: [] } });
     const remove = { recipe: undefined, operation: 'deleteFarm', parameters: { farmname: 'oldportal' } };
     const looked = await call('root', 'POST', '/changes?dry_run=true', { appliance: 'lb-1', ...remove });
@@ -203,7 +203,7 @@ describe('a change that runs now', () => {
     expect(sent()).toEqual(['DELETE /farms/oldportal 200']);
   });
 
-  it('waits instead if a call of it needs approval, unless it breaks glass', async () => {
+  it('waits instead when one of its calls needs approval, unless it breaks glass', async () => {
     const { call, ask, sent, audit } = await givenApprovals();
     const remove = { appliance: 'lb-1', operation: 'deleteFarm', parameters: { farmname: 'oldportal' }, reason: 'x' };
     const { digest, asked_at } =
@@ -223,7 +223,7 @@ describe('a change that runs now', () => {
     expect((await audit()).find(({ event }) => event === 'intent')).toMatchObject({ break_glass: true });
   });
 
-  it('goes on without a caller who detached it', async () => {
+  it('continues after its caller has detached', async () => {
     const { ask, ended, sent } = await givenApprovals();
 
     const { status, json, headers } = await ask('alice', { run: 'now', detach: true });
@@ -233,7 +233,7 @@ describe('a change that runs now', () => {
     expect(sent()).toEqual([restart]);
   });
 
-  it('of an object that another one changes is refused until that is over', async () => {
+  it('is refused while another change works on the same object', async () => {
     const { ask, appliance, sent } = await givenApprovals();
     const { reached, release } = givenHeldAnswer(appliance, 'PUT /farms/{farmname}/actions');
     const first = ask('alice', { run: 'now' });
@@ -265,8 +265,8 @@ describe('a change that runs now', () => {
   });
 });
 
-describe('a caller who leaves', () => {
-  it('stops a change that waits, before its next step', async () => {
+describe('a caller who disconnects', () => {
+  it('stops a waiting change before its next step', async () => {
     const given = await givenApprovals();
     const { id, leave } = await startWaiting(given, drain, 2);
 
@@ -282,7 +282,7 @@ describe('a caller who leaves', () => {
     ]);
   });
 
-  it('during a call lets that end, and nothing more is sent', async () => {
+  it('lets a running call finish, and nothing more is sent', async () => {
     const given = await givenApprovals({ approvals: { requiredFor: [] } });
     const { reached, release } = givenHeldAnswer(given.appliance, 'POST /system/backup');
     const { id, leave } = await startWaiting(given, { ...restartShop, backup_first: true }, 1);
@@ -298,7 +298,7 @@ describe('a caller who leaves', () => {
   });
 });
 
-it('the body of a change that runs at once is not stored: it may have a password', async () => {
+it('the body of a change that runs now is not stored, because it may contain a password', async () => {
   const given = await givenApprovals();
   const { reached } = givenHeldAnswer(given.appliance, 'PUT /farms/{farmname}/actions');
   const stop = { operation: 'actOnFarm', parameters: { farmname: 'shop' }, body: { action: 'stop' } };
@@ -311,14 +311,14 @@ it('the body of a change that runs at once is not stored: it may have a password
   expect(sealed).toEqual({ person: 'alice', salt: expect.any(String) });
 });
 
-describe('a key in a change', () => {
+describe('a change with a private key', () => {
   const renewed = issue();
   const deliver = { recipe: 'deliver', parameters: {}, files: { cert: renewed.cert, key: renewed.key } };
   const canary = renewed.key.split('\n')[1]!;
   const givenDelivery = (requiredFor: readonly 'destructive'[] = []) =>
     givenApprovals({ approvals: { requiredFor } }, { 'lb-2': worldWith() });
 
-  it('is delivered, and is in no answer, record, log or stored change', async () => {
+  it('delivers the key, which is in no response, record, log or stored change', async () => {
     const { ask, appliances, logged, auditText, journalFile } = await givenDelivery();
 
     const dry = await ask('root', { appliance: 'lb-2', ...deliver });
@@ -332,7 +332,7 @@ describe('a key in a change', () => {
     expect(shown).not.toContain('PRIVATE KEY');
   });
 
-  it('cannot wait, whether it is asked to or the policy lets it', async () => {
+  it('cannot wait, neither on request nor by policy', async () => {
     const { ask, call, appliances } = await givenDelivery(['destructive']);
 
     const asked = await ask('root', { appliance: 'lb-2', ...deliver });
@@ -347,7 +347,7 @@ describe('a key in a change', () => {
     expect(fileOf(appliances.get('lb-2')!.world)).toEqual(['old.pem']);
   });
 
-  it('is taken out again with its certificate when the delivery fails, also for a caller who has left', async () => {
+  it('removes key and certificate when the delivery fails, even after its caller has disconnected', async () => {
     const given = await givenDelivery();
     const appliance = given.appliances.get('lb-2')!;
     const { reached, release } = givenHeldAnswer(appliance, 'POST /farms/{farmname}/certificates');
@@ -367,7 +367,7 @@ describe('a key in a change', () => {
   });
 });
 
-it('the next start of the exporter says what became of a change that its stop has ended', async () => {
+it('the next start of the exporter reports the outcome of a change that its stop interrupted', async () => {
   const journalFile = `${givenFolder()}/journal.db`;
   const before = await givenApprovals({ admin: { journalFile } });
   const { id } = await startWaiting(before, drain, 2);

@@ -7,7 +7,7 @@ import { issue, type Issued, name } from '../../support/issue.ts';
 import { untilIs } from '../../support/until.ts';
 
 describe('deliver', () => {
-  it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {
+  it('installs a renewed certificate on all farms of all appliances, and does nothing the second time', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
     // Certificates of newer profiles have alternative names only.
     const { certificates } = worlds['lb-2'];
@@ -34,7 +34,7 @@ describe('deliver', () => {
     expect(await done()).toEqual(sent);
   });
 
-  it('replaces a certificate on the Community Edition, which keeps one', async () => {
+  it('replaces a certificate on the Community Edition, which stores only one', async () => {
     const world = recordedWorld();
     httpsFarm(world, 'secure-shop').certificates = [];
     attach(world, 'secure-shop', 'old.pem', issue({ from: -60 }));
@@ -48,7 +48,7 @@ describe('deliver', () => {
     expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
   });
 
-  it('changes nothing with --dry-run, and shows the steps, of which one is the upload', async () => {
+  it('changes nothing with --dry-run, and shows the steps, one of which is the upload', async () => {
     const world = worldWith();
     addSecondFarm(world);
     const { run, words, done } = await given({ 'lb-1': world });
@@ -73,7 +73,7 @@ describe('deliver', () => {
     expect(fileOf(worlds['lb-2'])).toEqual([isNew]);
   });
 
-  it('replaces the certificate with a key of the same kind, and leaves the other beside it', async () => {
+  it('replaces the certificate with a key of the same type, and leaves the other beside it', async () => {
     const world = worldWith();
     attach(world, 'shop', 'old-rsa.pem', issue({ from: -60, rsa: true }));
     const { run, words } = await given({ 'lb-1': world }, issue({ rsa: true }));
@@ -84,7 +84,7 @@ describe('deliver', () => {
     expect(fileOf(world)).toEqual(['old.pem', isNew]);
   });
 
-  it('says which type of key the farm has when the new certificate has another, and changes nothing', async () => {
+  it('changes nothing when the new certificate has another key type than the farm, and names both', async () => {
     const { run, words, done } = await given({ 'lb-1': worldWith(issue({ from: -60, rsa: true })) });
 
     const unnamed = await run(words);
@@ -100,7 +100,7 @@ describe('deliver', () => {
     expect(await done()).toEqual([]);
   });
 
-  it('puts one type of key in the place of the other with --change-key-type, once', async () => {
+  it('replaces one key type with the other when --change-key-type is set, once', async () => {
     const world = worldWith(issue({ from: -60, rsa: true }));
     const { run, words } = await given({ 'lb-1': world });
 
@@ -114,7 +114,7 @@ describe('deliver', () => {
     expect(fileOf(world)).toEqual([isNew, 'rsa.pem']);
   });
 
-  it('asks for --force before it changes the type of key on a farm with its own list of ciphers', async () => {
+  it('needs --force to change the key type on a farm with its own cipher list', async () => {
     const world = worldWith(issue({ from: -60, rsa: true }));
     Object.assign(httpsFarm(world, 'shop').settings, { ciphers: 'customsecurity', cipherc: 'AES128-SHA' });
     const { run, words } = await given({ 'lb-1': world });
@@ -126,7 +126,7 @@ describe('deliver', () => {
     expect(forced.code, forced.err).toBe(0);
   });
 
-  it('delivers to the farms with the same type of key, and names the others', async () => {
+  it('delivers to the farms with the same key type, and names the others', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith(issue({ from: -60, rsa: true })) };
     const { run, words } = await given(worlds);
 
@@ -138,7 +138,7 @@ describe('deliver', () => {
   });
 
   // test/unit/admin/recipes/delivery.test.ts has any names in any order.
-  it('finds the farm when the renewed certificate covers the old name with a wildcard alone', async () => {
+  it('finds the farm when the renewed certificate covers the old name only by a wildcard', async () => {
     const world = worldWith(issue({ names: ['www.shop.test'], from: -60 }));
     const { run, words } = await given({ 'lb-1': world }, issue({ names: ['*.shop.test'] }));
 
@@ -151,7 +151,7 @@ describe('deliver', () => {
   it.each<[string, Issued, Issued, Issued]>([
     ['a wider one', { names: ['shop.test'] }, { names: ['shop.test', 'pay.test'] }, { names: ['shop.test'] }],
     ['a narrower one', { names: ['*.x.test', 'x.test'] }, { names: ['api.x.test'] }, { names: ['x.test', '*.x.test'] }],
-  ])('leaves a farm alone that merely shares a name: %s', async (_, own, others, renewed) => {
+  ])('skips a farm that merely shares a name: %s', async (_, own, others, renewed) => {
     const worlds = {
       'lb-1': worldWith(issue({ ...own, from: -60 })),
       'lb-2': worldWith(issue({ ...others, from: -60 })),
@@ -174,7 +174,7 @@ describe('deliver', () => {
     expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
   });
 
-  it('changes nothing when it covers two certificates with other names, and replaces the one that is named', async () => {
+  it('changes nothing when two certificates with other names match, and replaces the one that is named', async () => {
     const worlds = {
       'lb-1': worldWith(issue({ names: ['api.x.test'], from: -60 })),
       'lb-2': worldWith(issue({ names: ['www.x.test'], from: -60 })),
@@ -193,7 +193,7 @@ describe('deliver', () => {
     expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
   });
 
-  it('names a name that would be lost, and says how to replace the certificate nevertheless', async () => {
+  it('says which name would be lost, and how to replace the certificate anyway', async () => {
     const world = worldWith(issue({ names: ['shop.test', 'api.test', 'pay.test'], from: -60 }));
     const { run, words } = await given({ 'lb-1': world }, issue({ names: ['api.test', 'shop.test'], commonName: '' }));
 
@@ -223,7 +223,7 @@ describe('deliver', () => {
     expect(await done()).not.toContain('actOnFarm');
   });
 
-  it('ends without a table when it is stopped while it plans', async () => {
+  it('exits without a table when it is interrupted while it plans', async () => {
     const { run, words, appliance } = await given({ 'lb-1': worldWith(), 'lb-2': worldWith() });
     appliance.fail('GET /certificates', { kind: 'hang' });
     const stopping = new AbortController();
@@ -237,7 +237,7 @@ describe('deliver', () => {
     expect(err).toContain('Interrupted');
   });
 
-  it('delivers to the others when one appliance cannot be read, and ends with 1', async () => {
+  it('delivers to the others when one appliance cannot be read, and exits with 1', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
     const { run, words, appliance } = await given(worlds);
     appliance.fail('GET /farms/modules/summary', { kind: 'status', status: 500, body: { message: 'Broken.' } });
@@ -251,7 +251,7 @@ describe('deliver', () => {
 });
 
 describe('a delivery that fails', () => {
-  it('gives the farm its old certificate back, and does not try the others', async () => {
+  it('restores the old certificate of the farm, and skips the remaining farms', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
     httpsFarm(worlds['lb-1'], 'shop').configError = 'There is no such cipher.';
     const { run, words } = await given(worlds);
@@ -280,7 +280,7 @@ describe('a delivery that fails', () => {
     expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'deleteCertificate']);
   });
 
-  it('leaves a certificate in place that the farm had before the run', async () => {
+  it('keeps a certificate on the farm that was there before the run', async () => {
     const world = worldWith();
     const { run, words } = await given({ 'lb-1': world });
     await run(words);
@@ -295,7 +295,7 @@ describe('a delivery that fails', () => {
     expect(fileOf(world)).toEqual(['old.pem', file]);
   });
 
-  it('does not touch the others when the store has another certificate under its name', async () => {
+  it('skips the remaining farms when the store has a different certificate under the new name', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
     const renewed = issue();
     const { run, words } = await given(worlds, renewed);
@@ -310,7 +310,7 @@ describe('a delivery that fails', () => {
     expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
   });
 
-  it('gives the old certificate its place back among several', async () => {
+  it('restores the old certificate to its position among several', async () => {
     const world = worldWith();
     httpsFarm(world, 'shop').certificates.push('intranet.pem');
     httpsFarm(world, 'shop').configError = 'There is no such cipher.';
@@ -325,22 +325,25 @@ describe('a delivery that fails', () => {
     ['uploaded', []],
     ['attached', ['old.pem']],
     ['taken off', []],
-  ] as const)('is finished by the next run after one that ended when the certificate was %s', async (state, before) => {
-    const world = worldWith();
-    const { run, words } = await given({ 'lb-1': world });
-    await run(words);
-    const [file = ''] = fileOf(world);
-    httpsFarm(world, 'shop').certificates = state === 'uploaded' ? ['old.pem'] : [...before, file];
-    httpsFarm(world, 'shop').needsRestart = state !== 'uploaded';
+  ] as const)(
+    'is completed by the next run after one that ended when the certificate was %s',
+    async (state, before) => {
+      const world = worldWith();
+      const { run, words } = await given({ 'lb-1': world });
+      await run(words);
+      const [file = ''] = fileOf(world);
+      httpsFarm(world, 'shop').certificates = state === 'uploaded' ? ['old.pem'] : [...before, file];
+      httpsFarm(world, 'shop').needsRestart = state !== 'uploaded';
 
-    const { code, err } = await run(words);
+      const { code, err } = await run(words);
 
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(fileOf(world)).toEqual([file]);
-    expect(httpsFarm(world, 'shop').needsRestart).toBe(false);
-  });
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(fileOf(world)).toEqual([file]);
+      expect(httpsFarm(world, 'shop').needsRestart).toBe(false);
+    },
+  );
 
-  it('changes nothing when the token may not do all of it', async () => {
+  it('changes nothing when the token does not allow every step', async () => {
     const { run, words, done } = await given({ 'lb-1': worldWith() });
 
     const { code, out } = await run(words, { as: 'operator' });
@@ -363,7 +366,7 @@ describe('a delivery that fails', () => {
     expect(out).toContain('The gateway refuses: Restart shop, if the appliance asks for it: ');
   });
 
-  it('changes nothing when a step would wait for approval', async () => {
+  it('changes nothing when a step needs approval', async () => {
     const approvals = { requiredFor: ['destructive'] } as const;
     const { run, words, done, call } = await given({ 'lb-1': worldWith() }, issue(), { approvals });
 
@@ -375,8 +378,8 @@ describe('a delivery that fails', () => {
   });
 });
 
-describe('a certificate', () => {
-  it('is refused when it covers fewer names than the one in place, unless it is forced with a reason', async () => {
+describe('a new certificate', () => {
+  it('is refused when it covers fewer names than the current one, unless it is forced with a reason', async () => {
     const world = worldWith(issue({ names: [name, 'pay.example.com'], from: -60 }));
     const { run, words } = await given({ 'lb-1': world });
 
@@ -391,7 +394,7 @@ describe('a certificate', () => {
     expect(fileOf(world)).toEqual([isNew]);
   });
 
-  it('is refused when it is older than the one in place', async () => {
+  it('is refused when it is older than the current one', async () => {
     const world = worldWith(issue({ from: -0.5 }));
     const { run, words, changes } = await given({ 'lb-1': world });
 
@@ -402,7 +405,7 @@ describe('a certificate', () => {
     expect(changes()).toEqual([]);
   });
 
-  it('leaves its key in no output, log or audit line', async () => {
+  it('never exposes its private key in output, log or audit', async () => {
     const { run, words, logged, audit } = await given({ 'lb-1': worldWith() });
 
     const { out, err } = await run(words);
@@ -435,7 +438,7 @@ describe('the hook of an ACME client', () => {
     expect(fileOf(world)).toEqual([isNew]);
   });
 
-  it('of acme.sh finds the files that its command in docs/admin.md names', async () => {
+  it('finds the files of acme.sh with the command of docs/admin.md', async () => {
     const world = worldWith();
     const { run, cert, key, folder } = await given({ 'lb-1': world });
     const words = wordsOf('docs/admin.md', 'acme.sh ');
@@ -452,7 +455,7 @@ describe('the hook of an ACME client', () => {
     expect(fileOf(world)).toEqual([isNew]);
   });
 
-  it('takes the words of dehydrated, and ignores its other calls', async () => {
+  it('accepts the arguments of dehydrated, and ignores its other calls', async () => {
     const world = worldWith();
     const { run, cert, key, appliance } = await given({ 'lb-1': world });
 

@@ -15,7 +15,7 @@ async function givenPeer({ key, cert }: ReturnType<typeof issue>) {
 }
 
 describe('what farms serve after a delivery', () => {
-  it('is compared with the certificate where the collector vip is on, also by the next run', async () => {
+  it('is compared with the new certificate where the vip collector is on, also by the next run', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
     const { run, words, done } = await given(worlds, issue(), {
       vip: (appliances, appliance) => ({ networks, connect_to: appliances.get(appliance)?.farms?.addresses }),
@@ -36,7 +36,7 @@ describe('what farms serve after a delivery', () => {
   it.each([
     ['where the collector is off', undefined, 'the collector vip is off'],
     ['while it cannot be reached', { networks, connect_to: closed }, 'a connection to 192.0.2.40:443 gave refused'],
-    ['where the collector may not connect to', { connect_to: closed }, '192.0.2.40:443 may not be connected to'],
+    ['where the collector may not connect', { connect_to: closed }, '192.0.2.40:443 may not be connected to'],
   ])('is not verified %s', async (_, vip, because) => {
     const { run, words } = await given({ 'lb-1': worldWith() }, issue(), vip && { vip: () => vip });
 
@@ -46,7 +46,7 @@ describe('what farms serve after a delivery', () => {
     expect(out).toContain(`in the place of old.pem; not verified: ${because}`);
   });
 
-  it('is a failure when it is still the old certificate, which takes the new one from no farm', async () => {
+  it('is a failure while it is still the old certificate, and the new one stays installed', async () => {
     const old = issue({ from: -60, until: 29 });
     const worlds = { 'lb-1': worldWith(old), 'lb-2': worldWith(old) };
     const { run, words } = await given(worlds, issue(), { vip: await givenPeer(old) });
@@ -63,7 +63,7 @@ describe('what farms serve after a delivery', () => {
     }
   });
 
-  it('is not verified when another host answers at the address of the farm, also in the next run', async () => {
+  it('is not verified when another host responds at the address of the farm, also in the next run', async () => {
     const { run, words } = await given({ 'lb-1': worldWith() }, issue(), { vip: await givenPeer(issue()) });
 
     const [first, second] = [await run(words), await run(words)];
@@ -75,7 +75,7 @@ describe('what farms serve after a delivery', () => {
     expect(second.out).not.toContain('deleteCertificate');
   });
 
-  it('is not a failure when the farm presents another certificate of its own for the name', async () => {
+  it('is not a failure when the farm presents another of its certificates for the name', async () => {
     const world = worldWith();
     const elliptic = issue({ from: -60 });
     httpsFarm(world, 'shop').certificates = [];
@@ -90,7 +90,7 @@ describe('what farms serve after a delivery', () => {
     expect(out).toContain(`not verified: 192.0.2.40:443 presents ecdsa.pem for ${name}`);
   });
 
-  it('is looked at after the last delivery: the other node of a cluster may have the address', async () => {
+  it('is verified after the last delivery, because the other node of a cluster may have the address', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
     const { run, words } = await given(worlds, issue(), {
       vip: (appliances) => ({ networks, connect_to: appliances.get('lb-2')?.farms?.addresses }),

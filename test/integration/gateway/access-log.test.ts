@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 it.each([
   ['shop_example_com.pem', 20],
   ['newsite.key', 30],
-])('logs a look at %s on level %i: a private key is not an ordinary read', async (file, level) => {
+])('the gateway logs a read of %s on level %i, because a private key is not an ordinary read', async (file, level) => {
   const gateway = await givenGateway({ 'lb-1': busyWorld() });
 
   await gateway.call('GET', `/appliances/lb-1/certificates/${file}/info`);

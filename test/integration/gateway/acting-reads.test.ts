@@ -16,14 +16,14 @@ async function given() {
 const paths = (farm: string) => [`/farms/${farm}`, `/farms/${farm}/summary`, `/stats/farms/${farm}`];
 
 describe('a read that acts on L4 farms', () => {
-  it('is a plain read for a viewer where the farm is an HTTP farm, or is not there', async () => {
+  it('is a plain read for a viewer when the farm is an HTTP farm, or does not exist', async () => {
     const { read } = await given();
 
     for (const path of paths('shop')) expect((await read(path, 'viewer')).status, path).toBe(200);
     expect((await read('/farms/nope', 'viewer')).status).toBe(404);
   });
 
-  it('needs the right to change for an L4 farm, and nothing is sent to a viewer', async () => {
+  it('needs the right to change for an L4 farm, and is not sent for a viewer', async () => {
     const { read, routes } = await given();
 
     for (const path of paths('db')) {
@@ -39,7 +39,7 @@ describe('a read that acts on L4 farms', () => {
     for (const path of paths('db')) expect((await read(path, 'operator')).status, path).toBe(200);
   });
 
-  it('is one for any farm of an appliance that does not say which are L4 farms', async () => {
+  it('needs the right to change for every farm when the appliance does not tell which are L4 farms', async () => {
     const { appliance, read } = await given();
     appliance.fail('GET /farms/modules/summary', {
       kind: 'status',
@@ -78,7 +78,7 @@ describe('a read that acts on L4 farms', () => {
     expect((await read('/farms/db', 'operator')).status).toBe(200);
   });
 
-  it('is not made by a dry run, which shows the list of farms instead', async () => {
+  it('is not sent by a dry run, which shows the list of farms instead', async () => {
     const { call, routes } = await given();
 
     const plan = await call('PUT', '/appliances/lb-1/farms/db/actions', {

@@ -47,7 +47,7 @@ describe('a request with ambiguous framing', () => {
     ['chunks behind a bare line feed', 'X: a\nTransfer-Encoding: chunked', '0\r\n\r\n'],
     ['two lengths', 'Content-Length: 17\r\nContent-Length: 0', stop],
     ['a chunk that is longer than it says', 'Transfer-Encoding: chunked', `10\r\n${stop}\r\n0\r\n\r\n`],
-  ])('is refused with %s, and neither it nor a hidden request arrives', async (_, framing, body) => {
+  ])('is refused with %s, and neither it nor a smuggled request reaches the appliance', async (_, framing, body) => {
     const { url, headers, hidden, last, writes } = await given();
     const ambiguous = `PUT /appliances/lb-1/farms/legacy/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\n${framing}\r\n\r\n${body}`;
 
@@ -59,7 +59,7 @@ describe('a request with ambiguous framing', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('never becomes two: the body of a refused request is not read as the next request', async () => {
+  it('is never parsed as two: the body of a refused request is not read as the next request', async () => {
     const { url, headers, hidden, last, writes, tokenOf, call } = await given();
     const inside = (head: string) => `${head}Content-Length: ${Buffer.byteLength(hidden)}\r\n\r\n${hidden}`;
     const as = (token: string) => `Host: gateway\r\nAuthorization: Bearer ${token}\r\n`;
@@ -105,7 +105,7 @@ describe('a request with ambiguous framing', () => {
 });
 
 describe('pipelined requests', () => {
-  it('are answered in their order', async () => {
+  it('are answered in order', async () => {
     const { url, headers, last, hidden, writes } = await given();
     const read = `GET /appliances/lb-1/farms/shop/status HTTP/1.1\r\n${headers}\r\n`;
 
@@ -116,7 +116,7 @@ describe('pipelined requests', () => {
     expect(writes()).toEqual(['PUT /farms/shop/actions']);
   });
 
-  it('lose no answer of a change when the next bytes are not HTTP', async () => {
+  it('lose no response of a change when the next bytes are not HTTP', async () => {
     for (const rubbish of ['\r\n\r\n\u0000', 'GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n']) {
       const { url, hidden, writes, audit } = await given();
 
@@ -133,8 +133,8 @@ describe('pipelined requests', () => {
   });
 });
 
-describe('a connection that asks for an upgrade', () => {
-  it('gets a plain answer, and the appliance a plain request', async () => {
+describe('a connection that requests an upgrade', () => {
+  it('gets a plain response, and the appliance a plain request', async () => {
     const { url, tokenOf, seen } = await givenEcho();
     const upgrade = 'Upgrade: websocket\r\nConnection: Upgrade, close\r\nSec-WebSocket-Version: 13';
 
@@ -148,7 +148,7 @@ describe('a connection that asks for an upgrade', () => {
     expect(Object.keys(seen[0] ?? {}).filter((name) => /upgrade|sec-/.test(name))).toEqual([]);
   });
 
-  it('is closed without an answer if it asks for a tunnel', async () => {
+  it('is closed without a response if it requests a tunnel', async () => {
     const { url, headers, hidden, appliance } = await given();
 
     const { text } = await exchangeRaw(url, `CONNECT lb-1:444 HTTP/1.1\r\n${headers}\r\n${hidden}`);
@@ -196,8 +196,8 @@ it('hop-by-hop headers end at the gateway, also those that Connection names', as
   ]);
 });
 
-describe('hundreds of wrong tokens', () => {
-  it('from many networks fill no disk with lines of the log', async () => {
+describe('hundreds of invalid tokens', () => {
+  it('do not fill the disk with log lines, even from many networks', async () => {
     const { url, logged } = await givenGateway({ 'lb-1': busyWorld() });
     const failure = (localAddress: string) =>
       new Promise<number | undefined>((resolve, reject) => {
@@ -217,7 +217,7 @@ describe('hundreds of wrong tokens', () => {
     expect(lines.length).toBeLessThanOrEqual(failureLinesPerMinute * (1 + minutes));
   });
 
-  it('are limited after the first few, while a right one is always answered', async () => {
+  it('are rate limited after the first few, while a valid token is always served', async () => {
     const { call, metrics, logged, audit } = await givenGateway({ 'lb-1': busyWorld() });
     const statuses: number[] = [];
 
@@ -238,7 +238,7 @@ describe('hundreds of wrong tokens', () => {
     expect(await audit()).toEqual([]);
   });
 
-  it('that have expired name their owner in the audit, and do not fill it', async () => {
+  it('name their owner in the audit if they have expired, and do not fill it', async () => {
     const { token } = makeToken();
     const { call, audit } = await givenGateway(
       { 'lb-1': busyWorld() },

@@ -20,7 +20,7 @@ function lastLine(file: string): string {
 }
 
 describe('the intent of a change', () => {
-  it('is on disk when the call arrives, and its outcome when the caller has the answer', async () => {
+  it('is on disk when the call arrives, and its outcome when the caller has the response', async () => {
     const journalFile = join(givenFolder(), 'journal.db');
     const onArrival: string[] = [];
     const server = await startHttpsServer((response) => {
@@ -65,7 +65,7 @@ describe('the intent of a change', () => {
     });
   });
 
-  it('of an upload has its size and digest, and so has its outcome', async () => {
+  it('records the size and digest of an upload, as the outcome does', async () => {
     const { call, audit } = await givenGateway({ 'lb-1': busyWorld() });
     const archive = Buffer.alloc(300_000, 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=');
 
@@ -140,7 +140,7 @@ describe('the audit of a call', () => {
   });
 });
 
-it('an audit that cannot be written permits only plain reads', async () => {
+it('the gateway permits only plain reads while the audit cannot be written', async () => {
   const { call, appliance, metrics, logged } = await givenGateway(
     { 'lb-1': busyWorld() },
     { admin: { journalFile: '/dev/full' } },

@@ -47,7 +47,7 @@ const chunked = 'Transfer-Encoding: chunked';
 // test/unit/admin/policy/operation.test.ts has every spelling.
 describe('an ambiguous path', () => {
   it.each(['/appliances/lb-1', '/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'])(
-    'is refused as it was sent, before anything on the way can repair it: under %s',
+    'is refused as sent, before anything can normalise it, under %s',
     async (base) => {
       const { expectRefused, expectDenied } = await given();
       const spellings = ['..', '%2e%2e', 'a\\b', 'a%00b', '%', 'a#b', ''];
@@ -83,7 +83,7 @@ describe('an ambiguous path', () => {
   });
 });
 
-it('a block of headers that is too long is refused', async () => {
+it('an oversized header block is refused', async () => {
   const { expectRefused, metrics } = await given();
 
   await expectRefused([431, 'malformed_header'], 'GET /appliances/lb-1/farms', [`X-Reason: ${'a'.repeat(20_000)}`]);
@@ -92,7 +92,7 @@ it('a block of headers that is too long is refused', async () => {
 });
 
 // test/unit/admin/calls/request-body.test.ts has every type and length, and every other fault.
-describe('a body', () => {
+describe('a request body', () => {
   it('is refused by an operation without a body, in any framing', async () => {
     const { expectRefused, expectDenied } = await given();
     const notAllowed = [400, 'body_not_allowed'] as const;
@@ -103,7 +103,7 @@ describe('a body', () => {
     await expectDenied('body_not_allowed', 'body_not_allowed');
   });
 
-  it('that is too long is refused as soon as possible, without reading the rest', async () => {
+  it('is refused at once when it is too long, without reading the rest', async () => {
     const { expectRefused, expectDenied } = await given();
     const tooLarge = [413, 'body_too_large'] as const;
     const chunks = `100001\r\n${'a'.repeat(1_048_577)}\r\n`;
@@ -117,7 +117,7 @@ describe('a body', () => {
   });
 });
 
-it('a token is refused if it is missing, empty, cut, of another scheme, or one of two', async () => {
+it('a token is refused when it is missing, empty, truncated, of another scheme, or one of two', async () => {
   const { call, tokenOf, appliance } = await given();
   const right = tokenOf('admin');
   const attempts = [

@@ -70,7 +70,7 @@ const faults: readonly Fault[] = [
 const at = (path: string) => `/appliances/lb-1${path}`;
 const force = { 'x-force': 'true', 'x-reason': 'for a test' };
 
-it('shows no secret in any output, log, file or metric, after any call and failure', async () => {
+it('the gateway reveals no secret in any output, log, file or metric, after any call and failure', async () => {
   const [expired, wrong] = [makeToken().token, makeToken().token];
   const given = await givenGateway(
     { 'lb-1': plantedWorld() },

@@ -25,7 +25,7 @@ describe('bodies that never end', () => {
       '{"action":',
     ].join('\r\n');
 
-  it('of one caller on 400 connections do not block other callers of that address, nor a freeze', async () => {
+  it('block neither other callers of the same address nor a freeze, on 400 connections of one caller', async () => {
     const { url, call, tokenOf, audit } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 60_000 } });
     const sockets = Array.from({ length: 400 }, () => {
       const socket = openSocket(url);
@@ -53,7 +53,7 @@ describe('bodies that never end', () => {
     expect(new Set(codes)).toEqual(new Set(['too_many_bodies']));
   });
 
-  it('release their places when their connections end or time out', async () => {
+  it('release their slots when their connections end or time out', async () => {
     const { url, tokenOf, call } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 10_000 } });
     const sockets = Array.from({ length: 32 }, () => openSocket(url));
     for (const socket of sockets) socket.write(half(tokenOf('operator')));
@@ -76,7 +76,7 @@ describe('bodies that never end', () => {
 });
 
 describe('connections to the gateway', () => {
-  it('are limited in number, and those of the metrics are others', async () => {
+  it('have their own limit, separate from that of the metrics listener', async () => {
     const { url, metricsUrl } = await givenGateway({ 'lb-1': busyWorld() });
 
     const sockets = Array.from({ length: 300 }, () => openSocket(url));
@@ -90,7 +90,7 @@ describe('connections to the gateway', () => {
     ['an expectation that nobody can meet', 'Host: gateway\r\nExpect: coffee\r\n', 417, 'malformed_header'],
     ['no host', '', 400, 'malformed_request'],
     ['two hosts', 'Host: gateway\r\nHost: gateway\r\n', 400, 'malformed_request'],
-  ])('with %s are answered like any other refusal', async (_, headers, status, code) => {
+  ])('get a regular refusal for a request with %s', async (_, headers, status, code) => {
     const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
 
     const { text, statuses } = await exchangeRaw(

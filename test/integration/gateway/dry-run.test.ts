@@ -45,7 +45,7 @@ const asOperator = { role: 'operator' } as const;
 const start = { action: 'start' };
 
 describe('the plan of a call', () => {
-  it('has the request, the parameters that the appliance describes, and the present object', async () => {
+  it('shows the request, the parameters that the appliance describes, and the current object', async () => {
     const { plan, appliance } = await givenPlans(busyWorld());
 
     const made = await plan('PUT /farms/shop/services/api', {
@@ -93,7 +93,7 @@ describe('the plan of a call', () => {
     });
   });
 
-  it('changes nothing, and sends only reads and the question for parameters', async () => {
+  it('changes nothing, and sends only reads and the parameter request', async () => {
     const { plan, appliance, arrived } = await givenPlans(busyWorld());
     const before = JSON.stringify([...appliance.world.farms.values()]);
     const writes = [
@@ -112,7 +112,7 @@ describe('the plan of a call', () => {
     expect(appliance.world.backups.has('new')).toBe(false);
   });
 
-  it('of a read has the request alone', async () => {
+  it('shows only the request for a read', async () => {
     const { plan, arrived } = await givenPlans(busyWorld());
 
     const made = await plan('GET /farms/shop');
@@ -128,7 +128,7 @@ describe('the plan of a call', () => {
     expect(arrived()).toEqual([]);
   });
 
-  it('shows no secret of the body or of the present object', async () => {
+  it('redacts the secrets of the body and of the current object', async () => {
     const { plan, appliance } = await givenPlans(recordedWorld());
     appliance.world.settings.snmpCommunity = 'canary-community';
 
@@ -158,9 +158,9 @@ describe('the predicted outcome of a call', () => {
     ['not confirmed', {}, ['X-Confirm must be shop.']],
     ['confirmed with another name', { confirm: 'Shop' }, ['X-Confirm must be shop.']],
     ['confirmed', { confirm: 'shop' }, []],
-    ['of a client that cannot confirm', { skipConfirmation: true }, []],
+    ['sent by a client that cannot confirm', { skipConfirmation: true }, []],
     ['frozen', { confirm: 'shop', frozen: true }, ['All changes are frozen; GET /freeze says by whom and why.']],
-  ])('is right for a deletion that is %s', async (_, parts, because) => {
+  ])('is correct for a deletion that is %s', async (_, parts, because) => {
     expect(await outcome('DELETE /farms/shop', parts)).toMatchObject(
       because.length === 0 ? sent : { would: 'be refused', because },
     );
@@ -179,12 +179,12 @@ describe('the predicted outcome of a call', () => {
     ],
     ['forced with a reason', { force: true, reason: 'night shift' }, { ...sent, forced: ['hard_restart'] }],
     ['overridden by its token', { guards: 'warn' }, { ...sent, warned: ['hard_restart'] }],
-  ])('is right for a guard that is %s', async (_, parts, expected) => {
+  ])('is correct for a guard that is %s', async (_, parts, expected) => {
     expect(await outcome('PUT /farms/shop/actions', parts, start)).toMatchObject(expected);
   });
 });
 
-describe('the present object of a plan', () => {
+describe('the current object in a plan', () => {
   it.each([
     ['PUT /farms/shop/actions', 'readFarm'],
     ['POST /farms', 'listFarms'],
@@ -205,13 +205,13 @@ describe('the present object of a plan', () => {
     });
   });
 
-  it('is null if no read fits', async () => {
+  it('is null when no read fits', async () => {
     const { plan } = await givenPlans(busyWorld());
 
     expect((await plan('POST /system/factory', {})).current).toBeNull();
   });
 
-  it('leaves out what the caller may not read', async () => {
+  it('omits what the caller may not read', async () => {
     const { plan, arrived } = await givenPlans(recordedWorld());
 
     expect((await plan('POST /system/snmp', {}, asOperator)).current).toBeNull();
@@ -221,7 +221,7 @@ describe('the present object of a plan', () => {
     expect(arrived()).not.toContain('GET /system/snmp');
   });
 
-  it('is text if the appliance answers with text, without its key', async () => {
+  it('is text when the appliance responds with text, without its key', async () => {
     const { plan } = await givenPlans(busyWorld());
 
     const made = await plan('DELETE /certificates/activation');
@@ -234,7 +234,7 @@ describe('the present object of a plan', () => {
     expect(JSON.stringify(made.current)).toMatch(/BEGIN [A-Z ]+-----(?:\\n)?\[redacted \d+ characters\]/);
   });
 
-  it('is left out when it is too large', async () => {
+  it('is omitted when it is too large', async () => {
     const { plan, appliance } = await givenPlans(busyWorld());
     appliance.fail('GET /farms', { kind: 'huge_body', bytes: 400_000 });
 
@@ -247,7 +247,7 @@ describe('the present object of a plan', () => {
 });
 
 describe('a plan for a failing appliance', () => {
-  it('says why there are no parameters, and has the refusal in the place of the object', async () => {
+  it('says why there are no parameters, and shows the refusal instead of the object', async () => {
     const { plan } = await givenPlans(busyWorld());
 
     const { validation, current } = await plan('PUT /farms/nowhere/actions', start);
@@ -260,7 +260,7 @@ describe('a plan for a failing appliance', () => {
     expect(current).toMatchObject({ operation: 'readFarm', status: 404, body: { error: 'true' } });
   });
 
-  it('asks for no parameters during a freeze, because the question has the verb of the change', async () => {
+  it('requests no parameters during a freeze, because that request uses the verb of the change', async () => {
     const { plan, arrived } = await givenPlans(busyWorld());
 
     const made = await plan('PUT /farms/shop/actions', start, { frozen: true });
@@ -274,7 +274,7 @@ describe('a plan for a failing appliance', () => {
     expect(arrived().filter((line) => !line.startsWith('GET '))).toEqual([]);
   });
 
-  it('exists without a connection, and predicts a refusal', async () => {
+  it('is made without a connection, and predicts a refusal', async () => {
     const { plan, appliance } = await givenPlans(busyWorld());
     appliance.fail('*', { kind: 'refuse' });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 
-it('leads from the first path of the admin listener to its pages, without a token', async () => {
+it('the root path of the admin listener links to its pages, without a token', async () => {
   const { call } = await givenGateway({ 'lb-1': busyWorld() });
 
   const first = await call('GET', '/', { as: 'none' });

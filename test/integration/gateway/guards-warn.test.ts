@@ -4,7 +4,7 @@ import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { until } from '../../support/until.ts';
 
-it('a token whose guards warn lets a client that knows no X-Force remove the last backend of a farm', async () => {
+it('a token with guards: warn lets a client without X-Force remove the last backend of a farm', async () => {
   const { token } = makeToken();
   const { call, audit, logged, metrics } = await givenGateway(
     { 'lb-1': busyWorld() },

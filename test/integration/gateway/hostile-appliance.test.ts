@@ -71,27 +71,24 @@ function expectOnlyOurHeaders({ headers }: GatewayAnswer, about: string): void {
 it.each([
   ['from the beginning', ''],
   ['after a good beginning', `${(70_000).toString(16)}\r\n${' '.repeat(70_000)}\r\n`],
-])(
-  'an appliance that answers in chunks of one byte %s is cut off, long before its limit in bytes',
-  async (_, beginning) => {
-    const { call, audit, server } = await given((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
-      socket.write(beginning);
-      const more = (): void => {
-        while (socket.writable && socket.write('1\r\n \r\n'.repeat(1_000)));
-      };
-      socket.on('drain', more);
-      more();
-    });
+])('an appliance that sends chunks of one byte %s is cut off, long before the byte limit', async (_, beginning) => {
+  const { call, audit, server } = await given((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.write(beginning);
+    const more = (): void => {
+      while (socket.writable && socket.write('1\r\n \r\n'.repeat(1_000)));
+    };
+    socket.on('drain', more);
+    more();
+  });
 
-    const answer = await call(...read);
+  const answer = await call(...read);
 
-    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_malformed' } });
-    expect(answer.json?.detail).toContain('in more than 256 parts with less than 256 bytes each');
-    await untilIs(() => server.open, 0);
-    expect(await audit()).toEqual([]);
-  },
-);
+  expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_malformed' } });
+  expect(answer.json?.detail).toContain('in more than 256 parts with less than 256 bytes each');
+  await untilIs(() => server.open, 0);
+  expect(await audit()).toEqual([]);
+});
 
 it('an appliance that redirects is not followed, for reads and changes', async () => {
   const elsewhere = await startHttpsServer((response) => response.end('caught'));
@@ -122,8 +119,8 @@ it('an appliance that redirects is not followed, for reads and changes', async (
   ]);
 });
 
-describe('an appliance that answers with a forbidden status', () => {
-  it.each(['099', '600', '999'])('%s is not passed on, and its slot is released', async (status) => {
+describe('a response with a forbidden status', () => {
+  it.each(['099', '600', '999'])('is not relayed for %s, and its slot is released', async (status) => {
     const { call, audit } = await given((socket) =>
       socket.write(`HTTP/1.1 ${status} Odd\r\nContent-Length: 2\r\n\r\n{}`),
     );
@@ -136,7 +133,7 @@ describe('an appliance that answers with a forbidden status', () => {
     expect((await audit()).map(({ event }) => event)).toEqual(['intent', 'outcome']);
   });
 
-  it('101 opens no tunnel', async () => {
+  it('opens no tunnel for 101', async () => {
     const { call, server } = await given((socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nraw'),
     );
@@ -147,7 +144,7 @@ describe('an appliance that answers with a forbidden status', () => {
     await untilIs(() => server.open, 0);
   });
 
-  it('204 has no body, whatever length it names, and the next answer is read correctly', async () => {
+  it('has no body for 204, whatever length it declares, and the next response is read correctly', async () => {
     const { call } = await given((socket) => socket.write('HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n'));
 
     const answers = [await call(...read), await call(...read)];
@@ -159,8 +156,8 @@ describe('an appliance that answers with a forbidden status', () => {
   });
 });
 
-describe('an appliance that answers with hostile headers', () => {
-  it('does not set cookies, permissions or policies for the caller', async () => {
+describe('a response with hostile headers', () => {
+  it('cannot set cookies, permissions or policies for the caller', async () => {
     const { call } = await given((socket) =>
       socket.write(
         head(
@@ -183,7 +180,7 @@ describe('an appliance that answers with hostile headers', () => {
     expectOnlyOurHeaders(answer, 'hostile');
   });
 
-  it('end the call when they are too long', async () => {
+  it('ends the call when the headers are too long', async () => {
     const { call, server } = await given((socket) => socket.write(head(`X: ${'a'.repeat(5_000_000)}`)));
 
     const answer = await call(...read);
@@ -193,7 +190,7 @@ describe('an appliance that answers with hostile headers', () => {
   });
 
   it.each(['Content-Disposition', 'Content-Type', 'Content-Encoding'])(
-    'cannot inject a line into those of the gateway by %s',
+    'cannot inject a header line by %s',
     async (name) => {
       let value = '';
       const { call } = await given((socket) =>
@@ -211,12 +208,12 @@ describe('an appliance that answers with hostile headers', () => {
   );
 });
 
-describe('an appliance that lies about the length of its answer', () => {
+describe('a response with a false length', () => {
   it.each([
-    ['a length that is too long, and the end', 'Content-Length: 1000000', '{"half":'],
+    ['a length that is too long', 'Content-Length: 1000000', '{"half":'],
     ['chunks without an end', 'Transfer-Encoding: chunked', '8\r\n{"half":\r\n'],
-    ['chunks that are none', 'Transfer-Encoding: chunked', '8\r\n{"half":\r\nzz\r\n'],
-  ])('is detected before the caller gets part of a short answer: %s', async (_, framing, body) => {
+    ['malformed chunks', 'Transfer-Encoding: chunked', '8\r\n{"half":\r\nzz\r\n'],
+  ])('is detected before the caller gets part of it: %s', async (_, framing, body) => {
     const { call, audit } = await given((socket) => socket.end(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n${body}`));
 
     const answer = await call(...write);
@@ -225,7 +222,7 @@ describe('an appliance that lies about the length of its answer', () => {
     expect((await audit())[1]).toMatchObject({ event: 'outcome', status: 502, uncertain: true });
   });
 
-  it('cannot answer the next call with what is behind a short answer', async () => {
+  it('cannot answer the next call with its excess bytes', async () => {
     const word = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"${text}"`;
     const answers = [head() + word('evil'), word('next')];
     const { call } = await given((socket) => socket.write(answers.shift() ?? ''));
@@ -239,7 +236,7 @@ describe('an appliance that lies about the length of its answer', () => {
 });
 
 describe('an appliance that sends too much', () => {
-  it('is cut off at the limit, and its connection ends', async () => {
+  it('is cut off at the limit, and its connection is closed', async () => {
     let sent = 0;
     const block = Buffer.alloc(65_536, 'x');
     const { call, server } = await given(
@@ -263,7 +260,7 @@ describe('an appliance that sends too much', () => {
     expect(sent).toBeLessThan(50 * mebibyte);
   });
 
-  it('cannot hold a caller with endless answers that only announce one', async () => {
+  it('cannot delay a caller with endless interim responses', async () => {
     const { call, server } = await given(
       (socket) => {
         const flood = (): void => {
@@ -283,7 +280,7 @@ describe('an appliance that sends too much', () => {
 });
 
 describe('an appliance that repeats its API key', () => {
-  it('has it masked in a dry run', async () => {
+  it('gets it redacted in a dry run', async () => {
     const echo = Array.from(adminKey, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join('');
     const body = `{"params":{"farmguardian":"${echo}","${echo}":1}}`;
     const { call } = await given((socket) => {
@@ -314,9 +311,9 @@ describe('an appliance that repeats its API key', () => {
       `HTTP/1.1 200 OK\r\nContent-Type: text/${adminKey}\r\nContent-Disposition: attachment; filename="${adminKey}"\r\nX-Key: ${adminKey}`,
       '{}',
     ],
-    ['what is not an HTTP', adminKey, adminKey],
-    ['a length that is none', `HTTP/1.1 200 OK\r\nContent-Length: ${adminKey}`, adminKey],
-  ])('does not show it to the caller, the log, the audit and the metrics in %s', async (_, start, body) => {
+    ['a response that is not HTTP', adminKey, adminKey],
+    ['a length that is not a number', `HTTP/1.1 200 OK\r\nContent-Length: ${adminKey}`, adminKey],
+  ])('gets it redacted for the caller, the log, the audit and the metrics in %s', async (_, start, body) => {
     const { call, auditText, logged, metrics } = await given((socket) =>
       socket.end(`${start}\r\n${start.includes('Length') ? '' : `Content-Length: ${body.length}\r\n`}\r\n${body}`),
     );
@@ -338,7 +335,7 @@ describe('an appliance that repeats its API key', () => {
   });
 });
 
-it('an appliance that does not answer is disconnected when the rest of a long answer does not come', async () => {
+it('an appliance that stalls in a long response is disconnected', async () => {
   const { call, server, audit } = await given(
     (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(200_000)}`),
     { admin: { timeoutMs: 2_000 } },

@@ -13,7 +13,7 @@ import type { World } from '../../../simulator/world.ts';
 
 const { signal } = new AbortController();
 
-it('a key is accepted, also by a deactivated appliance, refused, or not known', async () => {
+it('the gateway reports each key as accepted, also by a deactivated appliance, refused, or unknown', async () => {
   const [good, wrong, deactivated, away] = await Promise.all([
     givenKeyed('good', busyWorld(), 'root-key'),
     givenKeyed('wrong', busyWorld(), 'old-key'),

@@ -23,10 +23,10 @@ async function beginBody(url: string, token: string, path: string, chunks: numbe
   });
 }
 
-describe('bodies of a token', () => {
+describe('request bodies of one token', () => {
   const four = <Answer>(post: () => Promise<Answer>) => Promise.all(Array.from({ length: 4 }, post));
 
-  it('are refused above a rate by their length, before they are read', async () => {
+  it('are refused by their declared length above a rate, before they are read', async () => {
     const { url, tokenOf, call } = await givenGateway({ 'lb-1': busyWorld() });
     const post = () => call('POST', '/changes', { as: 'operator', json: { a: 'x'.repeat(1_040_000) } });
     const head = `POST /changes HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${tokenOf('operator')}\r\nContent-Type: application/json\r\nContent-Length: 1040000\r\n\r\n`;
@@ -40,7 +40,7 @@ describe('bodies of a token', () => {
     expect(other.json?.code).toBe('malformed_body');
   });
 
-  it('of an unknown length count when they have come', async () => {
+  it('count once they have arrived when their length is unknown', async () => {
     const { call } = await givenGateway({ 'lb-1': busyWorld() });
     const post = async () => {
       const body = Readable.from(['{"a":"', 'x'.repeat(1_040_000), '"}']);
@@ -55,7 +55,7 @@ describe('bodies of a token', () => {
 });
 
 describe('an unfinished body in chunks of one byte', () => {
-  it('is refused by its number of chunks, long before its limit in bytes', async () => {
+  it('is refused by its number of chunks, long before the byte limit', async () => {
     const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
 
     const answer = await beginBody(url, tokenOf('operator'), '/changes', 600);
@@ -71,7 +71,7 @@ describe('an unfinished body in chunks of one byte', () => {
     ['/changes/ch-aaaaaaaaaa/deny', 'unknown_change'],
     ['/alerts', 'role_too_low'],
     ['/appliances/lb-1/farms', 'role_too_low'],
-  ])('of a viewer is not read: POST %s answers before it ends', async (path, code) => {
+  ])('is not read from a viewer: POST %s is answered before the body ends', async (path, code) => {
     const viewer = makeToken();
     const { url } = await givenGateway({ 'lb-1': busyWorld() }, { tokens: [{ token: viewer.token, role: 'viewer' }] });
 

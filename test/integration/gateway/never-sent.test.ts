@@ -56,24 +56,27 @@ const failures: readonly [what: string, start: () => Promise<{ url: string; fing
 
 const backup = ['POST', '/appliances/lb-1/system/backup', { json: { name: 'b1' } }] as const;
 
-it.each(failures)('a change that fails by %s was not sent: so say the answer and the audit', async (_, start, says) => {
-  const { call, audit } = await givenGateway({}, { target: await start(), admin: { timeoutMs: 60_000 } });
+it.each(failures)(
+  'a change that fails by %s is reported as not sent, in the response and the audit',
+  async (_, start, says) => {
+    const { call, audit } = await givenGateway({}, { target: await start(), admin: { timeoutMs: 60_000 } });
 
-  const { json } = await call(...backup);
+    const { json } = await call(...backup);
 
-  expect(json?.['code']).toMatch(/^upstream_(unreachable|timeout)$/);
-  expect(json?.['detail']).toMatch(says);
-  expect(json?.['remedy']).not.toMatch(/may have|timeout/);
-  const outcome = (await audit())[1];
-  expect(outcome).toMatchObject({ event: 'outcome', code: json?.['code'] });
-  expect(outcome).not.toHaveProperty('uncertain');
-  expect(outcome).not.toHaveProperty('sent_bytes');
-});
+    expect(json?.['code']).toMatch(/^upstream_(unreachable|timeout)$/);
+    expect(json?.['detail']).toMatch(says);
+    expect(json?.['remedy']).not.toMatch(/may have|timeout/);
+    const outcome = (await audit())[1];
+    expect(outcome).toMatchObject({ event: 'outcome', code: json?.['code'] });
+    expect(outcome).not.toHaveProperty('uncertain');
+    expect(outcome).not.toHaveProperty('sent_bytes');
+  },
+);
 
 it.each([
   ['a connection that is cut', 502, 'upstream_unreachable', 60_000, /./],
   ['no answer', 504, 'upstream_timeout', 4_000, /^lb-1: no answer within 4 s\.$/],
-])('a change that was sent, and then met %s, is uncertain', async (what, status, code, timeoutMs, says) => {
+])('a change that was sent and then met %s has an uncertain outcome', async (what, status, code, timeoutMs, says) => {
   const server = await startHttpsServer((response) => {
     if (what !== 'no answer') response.destroy();
   });

@@ -28,7 +28,7 @@ it('GET /whoami returns name, role and appliances of the caller', async () => {
   });
 });
 
-it('GET /appliances lists the names, and after the first reading also what they are', async () => {
+it('GET /appliances lists the names, and after the first reading their edition and version', async () => {
   const worlds = { 'lb-b': busyWorld(), 'lb-a': recordedWorld() };
   const unknown = await givenGateway(worlds);
   const known = await givenGateway({ 'lb-b': busyWorld(), 'lb-a': recordedWorld() }, { polls: ['appliance'] });
@@ -49,7 +49,7 @@ it('GET /appliances lists the names, and after the first reading also what they 
 });
 
 describe('GET /appliances/{name}/parameters', () => {
-  it('asks the appliance for the parameters of a permitted call, and changes nothing', async () => {
+  it('requests the parameters of a permitted call from the appliance, and changes nothing', async () => {
     const { call, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
     const before = JSON.stringify([...appliance.world.farms]);
     const path = '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop';
@@ -94,7 +94,7 @@ describe('GET /appliances/{name}/parameters', () => {
 });
 
 describe('GET /audit', () => {
-  it('returns the newest first, filtered by principal, appliance, operation or event, up to the limit', async () => {
+  it('returns the newest lines first, filtered by principal, appliance, operation or event, up to the limit', async () => {
     const { call } = await givenGateway({ 'lb-1': busyWorld(), 'lb-2': busyWorld() });
     await call('PUT', actions, { ...stop, as: 'operator' });
     await call('PUT', '/appliances/lb-2/farms/shop/actions', stop);
@@ -124,7 +124,7 @@ describe('GET /audit', () => {
     expect(await ask('?principal=oper')).toEqual([]);
   });
 
-  it('returns only the lines that a token covers, and refuses a filter outside of them', async () => {
+  it('returns only lines within the scope of the token, and refuses a filter outside of it', async () => {
     const [ofA, noStop] = [makeToken().token, makeToken().token];
     const { call } = await givenGateway(
       { 'lb-a': busyWorld(), 'lb-b': busyWorld() },
@@ -160,7 +160,7 @@ describe('GET /audit', () => {
   });
 });
 
-it('counts the files of its pages as the page', async () => {
+it('the request metrics count the files of a page under its path', async () => {
   const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
 
   for (const path of ['/console', '/console/console.js', '/console/page.css', '/docs/openapi.json', '/docs/docs.css'])
@@ -173,7 +173,7 @@ it('counts the files of its pages as the page', async () => {
   ]);
 });
 
-it('counts a change once it is sent, and neither its dry run nor a reading', async () => {
+it('the change metrics count a change once it is sent, but neither its dry run nor a read', async () => {
   const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
 
   await call('PUT', actions, { ...stop, headers: { 'x-dry-run': 'true' } });
@@ -189,7 +189,7 @@ it('counts a change once it is sent, and neither its dry run nor a reading', asy
   ]);
 });
 
-it('counts answers of the gateway by route template, never by path', async () => {
+it('the request metrics use route templates, never paths', async () => {
   const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
 
   await call('PUT', actions, stop);

@@ -4,7 +4,7 @@ import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 
 describe('the appliances of a token', () => {
-  it('hide all others: a name outside answers the same whether or not there is one', async () => {
+  it('hide all others: a name outside the scope gets the same response whether or not it exists', async () => {
     const { token } = makeToken();
     const worlds = { 'lb-paris': busyWorld(), 'lb-rome': busyWorld(), 'db-paris': busyWorld() };
     const { call, appliances } = await givenGateway(worlds, {
@@ -45,7 +45,7 @@ describe('the appliances of a token', () => {
     expect(appliances.get('lb-rome')?.requests).toEqual([]);
   });
 
-  it('let an existing client work under the paths of the appliance only where there is exactly one', async () => {
+  it('let an existing client use the appliance paths only when there is exactly one appliance', async () => {
     const [one, both, none] = [makeToken().token, makeToken().token, makeToken().token];
     const worlds = { 'lb-paris': busyWorld(), 'lb-rome': busyWorld() };
     const { call, appliances } = await givenGateway(worlds, {
@@ -79,7 +79,7 @@ describe('the appliances of a token', () => {
   });
 });
 
-it('the freeze needs a reason and the role admin, stops changes and not reads, and the metrics show it', async () => {
+it('the freeze needs a reason and the role admin, stops changes but not reads, and shows in the metrics', async () => {
   const { call, metrics, appliance } = await givenGateway({ 'lb-1': busyWorld() });
 
   const reasonless = await call('PUT', '/freeze');

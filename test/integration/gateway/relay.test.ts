@@ -10,8 +10,8 @@ import { targetOf } from './given-target.ts';
 
 const base = '/api/v4.0/api.cgi';
 
-describe('all operations of the table, relayed', () => {
-  it('reach the appliance with their method, path, content type and body', async () => {
+describe('every relayed operation of the table', () => {
+  it('reaches the appliance with its method, path, content type and body', async () => {
     const seen: { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];
     const echo = await startHttpsServer((response, request) => {
       void buffer(request).then((body) => {
@@ -48,7 +48,7 @@ describe('all operations of the table, relayed', () => {
     }
   });
 
-  it('return the status, the type, the file name and the bytes of an answer', async () => {
+  it('returns the status, type, file name and bytes of the response', async () => {
     const body = Buffer.from([0, 255, 13, 10, 1]);
     const passed = {
       'content-type': 'application/x-download; charset=ISO-8859-1',

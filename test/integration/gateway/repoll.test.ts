@@ -34,8 +34,8 @@ const farmStatus = (farm: string) => (page: string) => stateOf(page, 'zlb_farm_s
 const backendStatus = (farm: string, backend: string) => (page: string) =>
   stateOf(page, 'zlb_backend_status', { farm, backend });
 
-describe('after a change through the gateway /metrics shows', () => {
-  it('that a farm is stopped, and that it runs again', async () => {
+describe('/metrics after a change through the gateway', () => {
+  it('shows that a farm is stopped, and that it runs again', async () => {
     const { call, metrics, soon } = await given(['farms']);
     expect(farmStatus('shop')(await metrics())).toBe('problem');
 
@@ -45,7 +45,7 @@ describe('after a change through the gateway /metrics shows', () => {
     await soon(farmStatus('shop'), 'problem');
   });
 
-  it('that a backend is in maintenance, asking for that farm and no other', async () => {
+  it('shows that a backend is in maintenance, after a poll of that farm alone', async () => {
     const { call, soon, since } = await given(['farms', 'backends']);
 
     await call('PUT', `${farms}/shop/services/front/backends/0/maintenance`, { json: { action: 'maintenance' } });
@@ -57,7 +57,7 @@ describe('after a change through the gateway /metrics shows', () => {
     expect(asked.length).toBeLessThanOrEqual(3);
   });
 
-  it('that a farm was made, with its backends, and that it is gone', async () => {
+  it('shows a new farm with its backends, and that it is deleted', async () => {
     const { call, metrics, soon } = await given(['farms', 'backends']);
 
     await call('POST', farms, { json: { farmname: 'new', profile: 'l4xnat', vip: '192.0.2.40', vport: '9999' } });
@@ -70,7 +70,7 @@ describe('after a change through the gateway /metrics shows', () => {
     expect(farmStatus('shop')(await metrics())).toBe('problem');
   });
 
-  it('that the appliance is deactivated, and that it is activated again', async () => {
+  it('shows that the appliance is deactivated, and that it is activated again', async () => {
     const { call, metrics, soon } = await given(['activation', 'farms']);
     const status = (page: string) => stateOf(page, 'zlb_activation_status');
     expect(status(await metrics())).toBe('activated');
@@ -97,7 +97,7 @@ describe('after a change through the gateway /metrics shows', () => {
     // §8).
     ['a refused change has still changed', { kind: 'status', status: 400 }, 400],
     ['a change without an answer has changed', { kind: 'cut' }, 502],
-  ] as const)('what %s', async (_, fault, status) => {
+  ] as const)('shows what %s', async (_, fault, status) => {
     const { call, appliance, soon } = await given(['farms']);
     appliance.fail('PUT /farms/{farmname}', fault);
     const farm = appliance.world.farms.get('shop');
@@ -110,7 +110,7 @@ describe('after a change through the gateway /metrics shows', () => {
   });
 });
 
-it('the appliance is not asked again for reads, dry runs, questions for parameters and what was refused', async () => {
+it('a read, a dry run, a parameter request or a refused call does not trigger a poll', async () => {
   const { call, since } = await given(['farms', 'backends', 'certificates', 'activation', 'backups']);
 
   await call('GET', `${farms}/shop/status`);

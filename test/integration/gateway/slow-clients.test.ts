@@ -33,7 +33,7 @@ function openUpload(url: string, token: string, bytes: number) {
 }
 
 describe('an unfinished upload', () => {
-  it('does not keep others from changing the appliance', async () => {
+  it('does not block other changes to the appliance', async () => {
     const { url, call, tokenOf, appliance } = await givenGateway({ 'lb-1': busyWorld() });
     const uploads = [1, 2].map(() => openUpload(url, tokenOf('operator'), 100_000));
     for (const { socket } of uploads) await untilIs(() => socket.writableLength, 0);
@@ -48,7 +48,7 @@ describe('an unfinished upload', () => {
     expect(appliance.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
   });
 
-  it('takes no more memory than the share of its token, and gives it back when its sender leaves', async () => {
+  it('uses at most the memory share of its token, and frees it when its sender disconnects', async () => {
     const { url, call, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
     const bytes = 25_000_000;
     const upload = async (as: 'operator' | 'admin') =>
@@ -90,7 +90,7 @@ describe('a freeze', () => {
   });
 });
 
-it('the stop of a farm passes waiting changes if an admin sends it, but not the running one', async () => {
+it("an admin's stop of a farm overtakes waiting changes, but not the running one", async () => {
   const arrived: ServerResponse[] = [];
   const server = await startHttpsServer((response, request) => {
     request.resume();
@@ -116,7 +116,7 @@ it('the stop of a farm passes waiting changes if an admin sends it, but not the 
   expect(urls).toEqual(['system/language', 'db/actions', 'system/dns', 'shop/actions']);
 });
 
-it('a caller that reads its answer slowly holds no slot: reads of others pass', async () => {
+it('a caller that reads its response slowly holds no slot, so that other reads pass', async () => {
   const long = Buffer.alloc(15_000_000, '{"x":1}');
   const path = '/appliances/lb-1/farms/shop/services/front/sessions';
   const server = await startHttpsServer((response, asked) => {

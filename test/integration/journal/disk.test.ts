@@ -6,7 +6,7 @@ import { fill, givenDisk, mayMount, run } from '../../support/small-disk.ts';
 import { givenJournal, givenRecord } from '../../unit/admin/journal/given-journal.ts';
 
 describe.skipIf(!mayMount())('a journal on a disk', () => {
-  it('that fills up keeps what was acknowledged and nothing else, and goes on as soon as there is room', async () => {
+  it('keeps exactly what was acknowledged when the disk fills up, and continues once there is room', async () => {
     const folder = givenDisk();
     const file = join(folder, 'journal.db');
     const { journal, failures } = givenJournal(file);
@@ -33,7 +33,7 @@ describe.skipIf(!mayMount())('a journal on a disk', () => {
     expect(await verifyJournal(file)).toMatchObject({ faults: [], records: position.seq });
   });
 
-  it('with room for a record and not for its copy into the file acknowledges what is there, and only that', async () => {
+  it('acknowledges exactly what is stored when there is room for a record but not for its checkpoint', async () => {
     const folder = givenDisk('2m');
     const file = join(folder, 'journal.db');
     const { journal } = givenJournal(file);
@@ -61,7 +61,7 @@ describe.skipIf(!mayMount())('a journal on a disk', () => {
     expect(acknowledged.filter((request) => !lines.some((line) => line.includes(`"${request}"`)))).toEqual([]);
   });
 
-  it('that is full from the start is begun once there is room', async () => {
+  it('starts once there is room when the disk is full from the start', async () => {
     const folder = givenDisk();
     const file = join(folder, 'journal.db');
     fill(join(folder, 'filler'));
@@ -74,7 +74,7 @@ describe.skipIf(!mayMount())('a journal on a disk', () => {
     expect(await verifyJournal(file)).toMatchObject({ faults: [], records: 1 });
   });
 
-  it('that becomes read-only refuses with a remedy, and goes on when it can be written again', async () => {
+  it('refuses with a remedy when the disk becomes read-only, and continues when it is writable again', async () => {
     const folder = givenDisk();
     const file = join(folder, 'journal.db');
     const first = givenJournal(file).journal;

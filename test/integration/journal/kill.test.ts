@@ -27,7 +27,7 @@ async function writeAndKill(file: string, ms: number): Promise<ReadonlyMap<strin
   return acknowledged;
 }
 
-it(`after ${kills} kills the chain is whole, and no change is in a state that its records do not tell`, async () => {
+it(`after ${kills} kills the chain is intact, and the records account for the state of every change`, async () => {
   const file = givenFile();
   let acknowledgedTotal = 0;
 

@@ -29,7 +29,7 @@ async function startWriter(file: string, under: readonly string[] = []) {
 }
 
 it.each(canUnshare() ? [[[]], [inOwnNamespace]] : [[[]]])(
-  'one process writes at a time; the next takes over when that is dead, and the chain goes on (%#)',
+  'one process holds the journal; the next takes over when it has died, and continues the chain (%#)',
   async (under) => {
     const file = givenFile();
     const first = await startWriter(file);
@@ -47,7 +47,7 @@ it.each(canUnshare() ? [[[]], [inOwnNamespace]] : [[[]]])(
   },
 );
 
-it('goes to exactly one of four processes that begin in the same moment', async () => {
+it('the journal goes to exactly one of four processes that start at the same moment', async () => {
   for (let round = 1; round <= 2; round += 1) {
     const file = givenFile();
     const writers = await Promise.all(Array.from({ length: 4 }, () => startWriter(file)));
@@ -60,7 +60,7 @@ it('goes to exactly one of four processes that begin in the same moment', async 
   }
 });
 
-it('two journals of one process exclude each other as well', async () => {
+it('two journals in one process also exclude each other', async () => {
   const file = givenFile();
   const first = givenJournal(file).journal;
   const second = givenJournal(file).journal;

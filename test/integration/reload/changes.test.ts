@@ -82,27 +82,29 @@ function configuration(
 }
 
 it.each<readonly [string, (entry: (name: string) => Entry) => Entry, readonly (typeof everybody)[number][], object]>([
-  ['gives its name to another machine', (entry) => ({ ...entry('b'), name: 'a' }), everybody, { code: 'plan_changed' }],
+  [
+    'gives the name of its appliance to another machine',
+    (entry) => ({ ...entry('b'), name: 'a' }),
+    everybody,
+    { code: 'plan_changed' },
+  ],
   ['removes its appliance', (entry) => entry('b'), everybody, {}],
   ['removes the token of its approver', (entry) => entry('a'), ['alice'], {}],
-])(
-  'a reload while an approved change waits that %s ends it, and nothing is sent',
-  async (_, applianceOf, people, outcome) => {
-    const { approved, over, arrived, write, daemon, entry } = await givenWaiting();
+])('a reload that %s ends a waiting approved change, and nothing is sent', async (_, applianceOf, people, outcome) => {
+  const { approved, over, arrived, write, daemon, entry } = await givenWaiting();
 
-    await write('zlb.yml', configuration([applianceOf(entry)], people));
-    const { ok } = await daemon.reload();
+  await write('zlb.yml', configuration([applianceOf(entry)], people));
+  const { ok } = await daemon.reload();
 
-    expect([approved.state, ok]).toEqual(['approved', true]);
-    expect(await over()).toMatchObject({ state: 'failed', outcome });
-    expect(arrived()).toEqual([]);
-  },
-);
+  expect([approved.state, ok]).toEqual(['approved', true]);
+  expect(await over()).toMatchObject({ state: 'failed', outcome });
+  expect(arrived()).toEqual([]);
+});
 
 it.each([
   ['may not do it any more', { role: 'viewer' }, 'role_too_low'],
   ['has no access to the appliance any more', { appliances: ['b'] }, 'appliance_denied'],
-] as const)('a reload before the approval counts: who asked is %s', async (_, ofAlice, code) => {
+] as const)('a reload before the approval applies to the requester, who %s', async (_, ofAlice, code) => {
   const { approve, arrived, write, daemon, entry } = await givenAsked();
 
   await write('zlb.yml', configuration([entry('a'), entry('b')], everybody, ofAlice));

@@ -58,7 +58,7 @@ describe('a reload of the gateway', () => {
     expect((await ask(given, young.token, '/appliances/b/farms')).status).toBe(200);
   });
 
-  it('with other client authorities ends connections', async () => {
+  it('closes connections when it brings other client authorities', async () => {
     const trusted = makeAuthority();
     const server = trusted.issue();
     const tls = { cert_file: 'server.crt', key_file: 'server.key', client_ca_file: 'clients.crt' };
@@ -85,7 +85,7 @@ describe('a reload of the gateway', () => {
     expect(answers).toEqual(['HTTP/1.1 200']);
   });
 
-  it('switches it off and on again, and counters go on', async () => {
+  it('switches it off and on again, and counters continue', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
       admin: admin({ tokens: [old.sha256] }),
@@ -123,7 +123,7 @@ describe('a reload of the gateway', () => {
     expect(await frozen()).toBe(1);
   });
 
-  it('neither lifts a freeze that is in memory alone, nor switches off the gateway that has it', async () => {
+  it('neither lifts a freeze that is only in memory, nor switches off its gateway', async () => {
     const given = await givenFrozen({ journal_file: '/dev/full/journal.db' });
     const { frozen, reloadAs } = given;
 
@@ -141,7 +141,7 @@ describe('a reload of the gateway', () => {
     ['brings another limit', () => Promise.resolve({ timeout: '9s' }), true],
     ['brings another address', async () => ({ listen_address: `127.0.0.1:${await freePort()}` }), true],
     ['switches the gateway off', () => Promise.resolve(undefined), true],
-  ] as const)('that %s lets a call under way end, and its caller gets the response', async (_, more, ok) => {
+  ] as const)('%s while a call runs, and the caller still gets the response', async (_, more, ok) => {
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
       admin: admin({ tokens: [old.sha256] }),
@@ -180,7 +180,7 @@ describe('a reload of the gateway', () => {
     expect((await ask(given, old.token)).status).toBe(200);
   });
 
-  it('says that it needs a restart for another address on its own port, and for TLS on the same address', async () => {
+  it('says that another address on its own port, or TLS on the same address, needs a restart', async () => {
     const port = await freePort();
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],

@@ -15,7 +15,7 @@ const calls = (page: string, appliance: string): number | undefined =>
   valueOf(page, 'zlb_api_requests_total', { appliance, endpoint: '/farms', code: '200' });
 
 describe('a reload', () => {
-  it('brings twins and takes them away, also of appliances in other files', async () => {
+  it('adds and removes twins, also of appliances in other files', async () => {
     const given = await givenReloadable(
       ['a', 'b'],
       ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more.yml'] }),
@@ -39,7 +39,7 @@ describe('a reload', () => {
     expect(await given.page()).not.toContain('zlb_twin');
   });
 
-  it('adds and removes appliances, without a call or a lost series of the others', async () => {
+  it('adds and removes appliances, without a call to the others or a lost series', async () => {
     const given = await givenReloadable(['a', 'b', 'c'], ({ entry }) => ({ appliances: [entry('a'), entry('b')] }));
     const before = await given.allRead('a', 'b');
     const callsOfA = given.appliance('a').requests.length;
@@ -63,7 +63,7 @@ describe('a reload', () => {
     expect(given.appliance('a').requests.length - callsOfA).toBeLessThan(given.appliance('c').requests.length / 2);
   });
 
-  it('keeps the readings and the counters of an appliance with new settings, and polls it again', async () => {
+  it('keeps the readings and counters of an appliance with new settings, and polls it again', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
     const before = await given.allRead('a');
 
@@ -97,7 +97,7 @@ describe('a reload', () => {
     );
   });
 
-  it('has no event of farms that another choice leaves out, and the change of one meanwhile', async () => {
+  it('records no event for farms that a new filter excludes, but the changes made meanwhile', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
     await given.allRead('a');
     const choose = async (name: string): Promise<void> => {
@@ -166,7 +166,7 @@ describe('the file of --web.config.file', () => {
     });
   const statusOf = async ({ daemon }: Reloadable) => (await fetch(`${daemon.url}/metrics`)).status;
 
-  it('waits for a reload, also when another file of the configuration changes', async () => {
+  it('takes effect only on a reload, even when another configuration file changes', async () => {
     const given = await givenPassword();
 
     await given.write('web.yml', `${withPassword}http_server_config: { headers: { X-Frame-Options: deny } }\n`);
@@ -182,7 +182,7 @@ describe('the file of --web.config.file', () => {
     expect((await fetch(`${given.daemon.url}/metrics`)).headers.get('x-frame-options')).toBe('deny');
   });
 
-  it('cut before its passwords opens nothing: the reload is refused', async () => {
+  it('is refused when it is truncated before its passwords, and opens nothing', async () => {
     const given = await givenPassword();
 
     await given.write('web.yml', '{}\n');
@@ -193,8 +193,8 @@ describe('the file of --web.config.file', () => {
   });
 });
 
-describe('a file that the configuration names', () => {
-  it('is followed: a changed key is used without a reload', async () => {
+describe('a file that the configuration references', () => {
+  it('is watched: a changed key is used without a reload', async () => {
     const keyless = (entry: Readonly<Record<string, unknown>>) => ({
       ...entry,
       api_key: undefined,
@@ -217,7 +217,7 @@ describe('a file that the configuration names', () => {
     expect(given.logged.join('')).not.toContain(apiKey);
   });
 
-  it('that has another key of the same appliance makes the exporter forget nothing, even if the key is wrong', async () => {
+  it('with another key of the same appliance loses no readings, even if the key is wrong', async () => {
     const given = await givenReloadable(
       ['a'],
       ({ entry }) => ({ appliances: [{ ...entry('a'), api_key: undefined, api_key_file: 'key' }] }),
@@ -236,7 +236,7 @@ describe('a file that the configuration names', () => {
     expect(seriesOf(page, 'zlb_farm_info')).toHaveLength(2);
   });
 
-  it('may list appliances, which change with it, while the main file waits for a reload', async () => {
+  it('may list appliances, and its changes apply while the main file waits for a reload', async () => {
     const given = await givenReloadable(
       ['a', 'b', 'c'],
       ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more/*.yml', 'b.json'] }),
@@ -262,7 +262,7 @@ describe('a file that the configuration names', () => {
     expect(await names()).toBe('a c');
   });
 
-  it('is the only fault if the main file is in effect: its correction is enough', async () => {
+  it('is the only error when the main file is in effect, and its correction suffices', async () => {
     const given = await givenReloadable(
       ['a'],
       ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['b.json'] }),
@@ -277,7 +277,7 @@ describe('a file that the configuration names', () => {
     await untilIs(async () => inForce(await given.page()), 1);
   });
 
-  it('applies no part of a refused main file', async () => {
+  it('does not apply any part of a refused main file', async () => {
     const taken = createServer();
     const port = await listening(taken);
     const given = await givenReloadable(
@@ -307,7 +307,7 @@ describe('a file that the configuration names', () => {
     expect(inForce(await given.page())).toBe(0);
   });
 
-  it('warns of keys that every user of the machine can read, as the start does', async () => {
+  it('triggers the warning about world-readable keys, as at the start', async () => {
     const given = await givenReloadable(
       ['a'],
       ({ entry, path }) => ({ appliances: [entry('a', { api_key: undefined, api_key_file: path('key') })] }),

@@ -93,7 +93,7 @@ function countersOf(page: string): ReadonlyMap<string, number> {
   return new Map([...lines].map(([, series = '', value]) => [series, Number(value)]));
 }
 
-it(`in ${rounds} refused and ${rounds} accepted reloads during changes and freezes, records are calls, nothing is half done, no freeze is lifted, and no counter falls`, async () => {
+it(`${rounds} refused and ${rounds} accepted reloads during changes lose no record, freeze or counter`, async () => {
   const storm = await givenStorm();
   const { appliance, call, page, reloadWith } = storm;
   const taken = `127.0.0.1:${await listening(createServer())}`;

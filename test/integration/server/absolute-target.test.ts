@@ -12,7 +12,7 @@ async function ask(url: string, method: string, target: string) {
   return { status: statuses[0], text };
 }
 
-it('a target in absolute form is the path in it, whatever its host, on the metrics listener', async () => {
+it('a request target in absolute form is reduced to its path, whatever its host, on the metrics listener', async () => {
   const { url } = await givenExporter({ 'lb-1': busyWorld() });
 
   for (const origin of [new URL(url).origin, 'http://elsewhere.example:81', 'HTTPS://elsewhere.example']) {
@@ -25,7 +25,7 @@ it('a target in absolute form is the path in it, whatever its host, on the metri
   }
 });
 
-it('a target in absolute form is the path in it, on the listener of the gateway', async () => {
+it('a request target in absolute form is reduced to its path on the gateway listener', async () => {
   const { url } = await givenGateway({ 'lb-1': busyWorld() });
 
   const plain = await ask(url, 'GET', '/whoami');

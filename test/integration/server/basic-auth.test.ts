@@ -21,7 +21,7 @@ function heldThread() {
 }
 
 describe('a password', () => {
-  it('decides about access, with its user, also the second time', async () => {
+  it('grants access only together with its user, also from the cache', async () => {
     const { ask } = await givenWebAccess(policy);
     const wrong = [
       'alice:Wonderland',
@@ -38,7 +38,7 @@ describe('a password', () => {
         expect(await outcomeOf(ask({ basic })), basic).toBe(wrong.includes(basic) ? 401 : 'let in');
   });
 
-  it('is requested as browsers and Prometheus expect, and the connection ends', async () => {
+  it('is requested as browsers and Prometheus expect, and the connection is closed', async () => {
     const { ask } = await givenWebAccess({ ...policy, headers: { 'X-Frame-Options': 'deny' } });
 
     const { status, headers } = await ask();
@@ -52,7 +52,7 @@ describe('a password', () => {
     });
   });
 
-  it('that cannot be compared now, or at all, is refused with 503 or 500', async () => {
+  it('is refused with 503 or 500 when it cannot be compared now, or at all', async () => {
     const { held, thread } = heldThread();
     const { ask, logged } = await givenWebAccess(policy, { thread });
 
@@ -67,7 +67,7 @@ describe('a password', () => {
     expect(logged.join('')).toContain('out of memory');
   });
 
-  it('is not in the log, nor is its user name, and many wrong ones are few lines', async () => {
+  it('is not logged, nor is its user name, and many wrong ones are logged in few lines', async () => {
     const { ask, logged } = await givenWebAccess(policy);
 
     for (let i = 0; i < 20; i += 1) await ask({ basic: `CanaryUser${i}:CanaryPassword${i}` });

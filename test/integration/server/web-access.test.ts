@@ -23,19 +23,22 @@ beforeAll(() => {
 const openToAll: WebPolicy = { users: new Map(), headers: {} };
 const encrypted = (tls: Partial<WebPolicy['tls']> = {}): WebPolicy => ({ ...openToAll, tls: givenTls(server, tls) });
 
-describe('versions and ciphers', () => {
+describe('TLS versions and ciphers', () => {
   it.each([
     ['TLSv1.2', 'TLSv1.3', 'TLSv1.1', 'cut off'],
     ['TLSv1.3', 'TLSv1.3', 'TLSv1.2', 'cut off'],
     ['TLSv1.2', 'TLSv1.2', 'TLSv1.3', 'cut off'],
-  ] as const)('from %s to %s a client with %s is %s', async (minVersion, maxVersion, version, outcome) => {
-    const { ask } = await givenWebAccess(encrypted({ minVersion, maxVersion }));
-    const tls = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' };
+  ] as const)(
+    'are enforced: with %s to %s, a client with %s is %s',
+    async (minVersion, maxVersion, version, outcome) => {
+      const { ask } = await givenWebAccess(encrypted({ minVersion, maxVersion }));
+      const tls = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' };
 
-    expect(await outcomeOf(ask({ tls }))).toBe(outcome);
-  });
+      expect(await outcomeOf(ask({ tls }))).toBe(outcome);
+    },
+  );
 
-  it('may be old versions of the configuration, with their ciphers', async () => {
+  it('may be old ones when the configuration says so', async () => {
     const files = { 'server.crt': server.cert, 'server.key': server.key };
     const settings = await loadWebText(
       'tls_server_config: { cert_file: server.crt, key_file: server.key, min_version: TLS10 }\n',
@@ -49,7 +52,7 @@ describe('versions and ciphers', () => {
   });
 });
 
-it('a certificate with an empty subject, and its renewal, are served', async () => {
+it('a certificate with an empty subject is served, and so is its renewal', async () => {
   const dates = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 6 * 86_400_000) };
   const made = () => createCertificate({ subject: {}, altNames: ['DNS:a.test'], ...dates });
   const policyOf = ({ cert, key }: Identity) =>
@@ -66,7 +69,7 @@ it('a certificate with an empty subject, and its renewal, are served', async () 
   expect([before, await outcomeOf(trusting(renewed))]).toEqual(['let in', 'let in']);
 });
 
-it('a second handshake on a connection is refused, also after a new certificate', async () => {
+it('a renegotiation on a connection is refused, also after a new certificate', async () => {
   const { access, url } = await givenWebAccess(encrypted());
   const before = await renegotiation(url);
   access.prepare({ ...openToAll, tls: givenTls(authority.issue()) }).commit();
@@ -75,7 +78,7 @@ it('a second handshake on a connection is refused, also after a new certificate'
 });
 
 describe('a handshake that fails', () => {
-  it('is in the log with its reason', async () => {
+  it('is logged with its reason', async () => {
     const { port, ask, logged } = await givenWebAccess(encrypted());
 
     await outcomeOf(ask({ tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } }));
@@ -104,7 +107,7 @@ describe('a handshake that fails', () => {
   });
 });
 
-it('headers of the policy are on every answer, except those that an answer has itself', async () => {
+it('headers of the policy are on every response, except those that a response sets itself', async () => {
   const headers = { 'X-Frame-Options': 'deny', 'Content-Security-Policy': "default-src 'self'" };
   const { ask } = await givenWebAccess(
     { ...openToAll, headers },
@@ -119,7 +122,7 @@ it('headers of the policy are on every answer, except those that an answer has i
   });
 });
 
-it('a rate limit permits a burst, then answers 429 to all', async () => {
+it('a rate limit permits a burst, then answers 429 to everybody', async () => {
   const { ask } = await givenWebAccess({ ...openToAll, rateLimit: { intervalMs: 3_600_000, burst: 3 } });
 
   const outcomes: (string | number)[] = [];
@@ -128,7 +131,7 @@ it('a rate limit permits a burst, then answers 429 to all', async () => {
   expect(outcomes).toEqual(['let in', 'let in', 'let in', 429, 429]);
 });
 
-describe('a new policy while it listens', () => {
+describe('a new policy while the listener is open', () => {
   it('shows a new certificate to new connections and keeps the others', async () => {
     const { access, port, ask } = await givenWebAccess(encrypted());
     const before = await handshake(port);
@@ -143,7 +146,7 @@ describe('a new policy while it listens', () => {
     expect(await outcomeOf(ask())).toBe('let in');
   });
 
-  it('with other authorities checks clients again: on their connections, and with resumed sessions', async () => {
+  it('verifies clients again when it has other authorities: open connections and resumed sessions', async () => {
     const other = makeAuthority('another');
     const client = authority.issue();
     const strict = (ca: Authority) => encrypted({ clientAuth: 'RequireAndVerifyClientCert', clientCa: ca.cert });
@@ -178,7 +181,7 @@ describe('a new policy while it listens', () => {
     expect(await outcomeOf(ask({ tls: { ...other.issue() } }))).toBe('let in');
   });
 
-  it('is refused in a sentence if it needs a restart', () => {
+  it('is refused in one sentence if it needs a restart', () => {
     const asking = encrypted({ clientAuth: 'RequestClientCert' });
 
     expect(webChangeProblem(openToAll, encrypted())).toBe(
@@ -209,7 +212,7 @@ describe('hostile clients', () => {
     expect((await exchangeRaw(url, bytes)).text).not.toContain('read');
   });
 
-  it('are cut off without a handshake, and without a request after it', async () => {
+  it('are cut off before a handshake, and before a request', async () => {
     const { port } = await givenWebAccess(encrypted(), { idleTimeoutMs });
     const silent = openSocket(port);
     const polite = await handshake(port);
@@ -238,7 +241,7 @@ describe('hostile clients', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n',
     ],
     ['a handshake of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-  ])('get one plain answer when they send %s', async (_, bytes) => {
+  ])('get one plain response when they send %s', async (_, bytes) => {
     const { url } = await givenWebAccess({ ...openToAll, headers: { 'X-Frame-Options': 'deny' } });
 
     const { text, statuses } = await exchangeRaw(url, bytes);
@@ -249,7 +252,7 @@ describe('hostile clients', () => {
     expect(text).toContain('X-Frame-Options: deny\r\n');
   });
 
-  it('have one request in progress, and few waiting', async () => {
+  it('have one request in progress, and few queued', async () => {
     const gate = Promise.withResolvers<void>();
     let atOnce = 0;
     let most = 0;
@@ -315,7 +318,7 @@ describe('hostile clients', () => {
     expect(await Promise.race([asked, new Promise((resolve) => newcomer.once('close', resolve))])).toContain('let in');
   });
 
-  it('do not block others by not reading answers', async () => {
+  it('do not block others by not reading responses', async () => {
     let asked = 0;
     const { port, ask } = await givenWebAccess(openToAll, {
       idleTimeoutMs: 120_000,

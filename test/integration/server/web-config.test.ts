@@ -36,7 +36,7 @@ basic_auth_users:
   prometheus: ${hashSync('a password', genSaltSync(4))}
 `;
 
-describe.skipIf(!isThere('promtool'))('a file that Prometheus itself would take', () => {
+describe.skipIf(!isThere('promtool'))('a web configuration file', () => {
   const longer = `${tls}
   client_auth_type: RequireAndVerifyClientCert
   client_ca_file: ca.crt
@@ -60,7 +60,7 @@ ${users}`;
     ['with authorities for nobody', `${tls}  client_ca_file: ca.crt\n`, false],
     ['with a header that is not on the list', 'http_server_config: { headers: { Server: mine } }\n', false],
     ['without a certificate', 'tls_server_config: { key_file: server.key }\n', false],
-  ])('is one for the exporter as well, and a wrong one is wrong for both: %s', async (_, text, isRight) => {
+  ])('is accepted by the exporter exactly when Prometheus accepts it: one %s', async (_, text, isRight) => {
     const webFile = givenWebConfig(text);
 
     const theirs = spawnSync('promtool', ['check', 'web-config', webFile], { encoding: 'utf8' });

@@ -34,7 +34,7 @@ describe('deploy/systemd/install.sh', () => {
     expect(readdirSync(pathOf('opt/zlb-exporter/node_modules'))).not.toContain('vitest');
   });
 
-  it('takes of a clone the packages that run, and all of an unpacked package', () => {
+  it('copies only runtime packages from a clone, and everything from an unpacked package', () => {
     const packagesIn = (place: ReturnType<typeof givenDestination>) => {
       expect(place.install()).toMatchObject({ status: 0, stderr: '' });
       return globSync('**/index.js', { cwd: place.pathOf('opt/zlb-exporter/node_modules') }).toSorted();
@@ -48,7 +48,7 @@ describe('deploy/systemd/install.sh', () => {
     expect(packagesIn(givenDestination(givenUnpackedPackage()))).toEqual(['@scope/runs/index.js', 'runs/index.js']);
   });
 
-  it('lets everybody read the program, its owner alone write it, and nobody else look at the keys', () => {
+  it('makes the program readable by everybody, writable by its owner, and the keys private', () => {
     const { install, pathOf, modes } = givenDestination();
 
     install();
@@ -78,7 +78,7 @@ describe('deploy/systemd/install.sh', () => {
     });
   });
 
-  it('changes nothing when it is run again, and keeps configuration, keys and environment', () => {
+  it('changes nothing on a second run, and keeps configuration, keys and environment', () => {
     const { install, pathOf, modes, giveKey } = givenDestination();
     install();
     const yours = { 'zlb.yml': 'appliances: []\n', environment: 'ZLB_EXPORTER_FLAGS=--log.level=debug\n' };
@@ -95,7 +95,7 @@ describe('deploy/systemd/install.sh', () => {
     expect(readdirSync(pathOf('opt'))).toEqual(['zlb-exporter']);
   });
 
-  it('names each key to systemd, and closes those that others could read', () => {
+  it('declares each key to systemd, and restricts those that others could read', () => {
     const { install, pathOf, modes, giveKey } = givenDestination();
     install();
     giveKey('lb-paris');
@@ -112,7 +112,7 @@ describe('deploy/systemd/install.sh', () => {
     expect(modes()).toMatchObject({ 'etc/zlb-exporter/keys/lb-madrid': '600' });
   });
 
-  it('lets the unit run the Node.js that a link leads to', () => {
+  it('lets the unit run a Node.js behind a symbolic link', () => {
     const { install, pathOf } = givenDestination();
     const [node, link] = [givenNode(), join(givenPrograms([]), 'node')];
     symlinkSync(node, link);
@@ -125,7 +125,7 @@ describe('deploy/systemd/install.sh', () => {
     expect(folders?.some((folder) => node.startsWith(`${folder}/`))).toBe(true);
   });
 
-  it('lets the unit run the Node.js that an archive brings', () => {
+  it('lets the unit run a Node.js from an archive', () => {
     const { install, pathOf } = givenDestination(givenArchive());
 
     expect(install()).toMatchObject({ status: 0, stderr: '' });
@@ -136,7 +136,7 @@ describe('deploy/systemd/install.sh', () => {
     expect(statSync(pathOf('opt/zlb-exporter/bin/node')).mode & 0o777).toBe(0o755);
   });
 
-  it.skipIf(!isThere('systemd-analyze'))('writes units and keys that systemd has nothing against', () => {
+  it.skipIf(!isThere('systemd-analyze'))('writes units and keys that systemd accepts', () => {
     const { install, pathOf, giveKey } = givenDestination();
     install();
     giveKey('lb-paris');
@@ -150,7 +150,7 @@ describe('deploy/systemd/install.sh', () => {
     expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' });
   });
 
-  it('removes the program and the service, and leaves what is not its own', () => {
+  it('removes the program and the service, and leaves everything else', () => {
     const { install, folder, pathOf, giveKey } = givenDestination();
     install();
     giveKey('lb-paris');

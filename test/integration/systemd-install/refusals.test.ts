@@ -10,8 +10,8 @@ function standIn(folder: string, name: string, body: string): string {
   return file;
 }
 
-describe('deploy/systemd/install.sh, before it touches anything,', () => {
-  it('says what it would do, in the order in which it would', () => {
+describe('deploy/systemd/install.sh, before it changes anything,', () => {
+  it('prints its steps in the order in which it would take them', () => {
     const clone = givenClone();
     const { install, folder } = givenDestination(clone);
 
@@ -34,7 +34,11 @@ describe('deploy/systemd/install.sh, before it touches anything,', () => {
   });
 
   it.each([
-    ['who is not root', 'systemd 252 (252.39)', 'only root can install a service; run it with sudo, or see what'],
+    [
+      'a user who is not root',
+      'systemd 252 (252.39)',
+      'only root can install a service; run it with sudo, or see what',
+    ],
     [
       'an older systemd',
       'systemd 245 (245.4)',
@@ -58,8 +62,8 @@ describe('deploy/systemd/install.sh, before it touches anything,', () => {
 
   it.each([
     ['an older Node.js', 'echo 20.20.2', 'Node.js 24 or newer is needed, NODE is 20.20.2; install a newer one'],
-    ['one that does not run', 'exit 1', 'NODE does not run'],
-    ['one that is not there', undefined, 'NODE is not there; install Node.js 24 or newer, or name it with --node=PATH'],
+    ['a Node.js that does not run', 'exit 1', 'NODE does not run'],
+    ['a missing Node.js', undefined, 'NODE is not there; install Node.js 24 or newer, or name it with --node=PATH'],
   ])('refuses %s in one sentence', (_, body, message) => {
     const { install, folder } = givenDestination();
     const programs = givenPrograms([]);
@@ -104,7 +108,7 @@ describe('deploy/systemd/install.sh, before it touches anything,', () => {
     });
   });
 
-  it('refuses a key under a name that systemd would not take', () => {
+  it('refuses a key under a name that systemd would not accept', () => {
     const { install, giveKey } = givenDestination();
     install();
     giveKey('of lb:paris');
@@ -115,7 +119,7 @@ describe('deploy/systemd/install.sh, before it touches anything,', () => {
     expect(stderr).toContain("a key's file is named with letters, digits and . _ - alone");
   });
 
-  it('refuses a word that it does not know, and shows those that it knows', () => {
+  it('refuses an unknown argument, and lists the valid ones', () => {
     const { status, stderr } = givenDestination().install('--force');
 
     expect(status).toBe(1);
