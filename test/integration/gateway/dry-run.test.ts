@@ -93,7 +93,7 @@ describe('the plan of a call', () => {
     });
   });
 
-  it('changes nothing, and sends only reads and the parameter request', async () => {
+  it('changes nothing, and sends only reads and the parameter discovery', async () => {
     const { plan, appliance, arrived } = await givenPlans(busyWorld());
     const before = JSON.stringify([...appliance.world.farms.values()]);
     const writes = [
@@ -260,7 +260,7 @@ describe('a plan for a failing appliance', () => {
     expect(current).toMatchObject({ operation: 'readFarm', status: 404, body: { error: 'true' } });
   });
 
-  it('requests no parameters during a freeze, because that request uses the verb of the change', async () => {
+  it('runs no parameter discovery during a freeze, because it uses the verb of the change', async () => {
     const { plan, arrived } = await givenPlans(busyWorld());
 
     const made = await plan('PUT /farms/shop/actions', start, { frozen: true });

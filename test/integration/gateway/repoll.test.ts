@@ -110,7 +110,7 @@ describe('/metrics after a change through the gateway', () => {
   });
 });
 
-it('a read, a dry run, a parameter request or a refused call does not trigger a poll', async () => {
+it('a read, a dry run, a parameter discovery or a refused call does not trigger a poll', async () => {
   const { call, since } = await given(['farms', 'backends', 'certificates', 'activation', 'backups']);
 
   await call('GET', `${farms}/shop/status`);

@@ -29,7 +29,7 @@ function givenSource() {
   };
 }
 
-it('a file that changed is refused once, and not at each look, until it changes again', async () => {
+it('a changed file with an error is refused once, and not again until it changes', async () => {
   const { applied, read, readChanged, setKey } = givenSource();
   await read();
 

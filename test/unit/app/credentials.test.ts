@@ -5,7 +5,7 @@ import { loadText } from '../config/given-config.ts';
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`);
 
-it('the credentials of the exporter are the certificates of its listeners, and the tokens that end', async () => {
+it('the credentials of the exporter are its listener certificates, and tokens with an expiry', async () => {
   const dated = (notAfter: string) => makeAuthority().issueFlawed({ notAfter: new Date(day(notAfter)) });
   const [gateway, log, web] = [dated('2031-01-01'), dated('2032-01-01'), dated('2033-01-01')];
   const settings = await loadText(
@@ -32,7 +32,7 @@ admin:
   ]);
 });
 
-it('an exporter without TLS and tokens has none', async () => {
+it('an exporter without TLS and tokens has no credentials', async () => {
   const settings = await loadText('appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]');
 
   expect(credentialsOf(settings)).toEqual([]);

@@ -5,7 +5,7 @@ import { shippedRules } from '../../support/shipped-rules.ts';
 
 const reserved = reservedLabels();
 
-it('no label of a metric can be set in the configuration, so that Prometheus renames none', async () => {
+it('a label of a metric cannot be set in the configuration, so that Prometheus renames none', async () => {
   const configured = ['site'];
   const used = [...(await knownSeries()).values()].flatMap(({ labels }) => [...labels]);
 
@@ -13,7 +13,7 @@ it('no label of a metric can be set in the configuration, so that Prometheus ren
   expect(used.filter((label) => !reserved.includes(label) && !configured.includes(label))).toEqual([]);
 });
 
-it('no label that a rule adds can be set in the configuration, so that it keeps its meaning', () => {
+it('a label that a rule adds cannot be set in the configuration, so that it keeps its meaning', () => {
   const added = shippedRules.flatMap(({ expr, labels = {} }) => [
     ...Object.keys(labels),
     ...[...expr.matchAll(/"(\w+)", "\w+", "", ""\s*\)/g)].map(([, name = '']) => name),

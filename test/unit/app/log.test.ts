@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 
-it.each(['json', 'logfmt'])('a name of an appliance commands no terminal in %s', (format) => {
+it.each(['json', 'logfmt'])('an appliance name cannot send control characters to the terminal in %s', (format) => {
   const farm = 'a\u009b2J\u202e\u200b';
   const script = `
     import { createLog } from ${JSON.stringify(resolve('src/app/log.ts'))};
@@ -14,7 +14,7 @@ it.each(['json', 'logfmt'])('a name of an appliance commands no terminal in %s',
   expect(stderr).not.toMatch(/[\u009b\u202e\u200b]/);
 });
 
-it('a secret that is logged by mistake is not written, also inside of something else', () => {
+it('a secret that is logged by mistake is redacted, also inside of another value', () => {
   const secrets = { password: 'canary-1', api_key: 'canary-2', key: 'canary-3' };
   const script = `
     import { createLog } from ${JSON.stringify(resolve('src/app/log.ts'))};

@@ -27,7 +27,7 @@ const spelledKey = fc
     spelling: pairs.map(({ spelling }) => spelling).join(''),
   }));
 
-describe('masking a key in a stream', () => {
+describe('redacting a key in a stream', () => {
   const repetitive = 'abcabcabd';
   const cuts = fc.array(fc.nat(200), { maxLength: 8 });
 
@@ -58,7 +58,7 @@ describe('masking a key in a stream', () => {
     );
   });
 
-  it('finds it in every JSON spelling, for every split, and changes no other byte', async () => {
+  it('finds the key in every JSON spelling, for every split, and changes no other byte', async () => {
     await fc.assert(
       fc.asyncProperty(spelledKey, fc.string(), cuts, async ({ key, spelling }, before, at) => {
         const start = `{"name":${JSON.stringify(`é${before} `).slice(0, -1)}`;
@@ -72,7 +72,7 @@ describe('masking a key in a stream', () => {
     );
   });
 
-  it('does not change a text if the key is as short as a word', async () => {
+  it('leaves a text unchanged if the key is as short as a word', async () => {
     expect(await masked([Buffer.from('a key in a text')], 'key')).toBe('a key in a text');
   });
 
@@ -85,7 +85,7 @@ describe('masking a key in a stream', () => {
   });
 });
 
-describe('scrubbing a body', () => {
+describe('redacting a body', () => {
   const scrub = (body: string, key = 'canary-key'): string => createBodyScrubber([new Secret(key)])(body);
 
   it('removes a key from any JSON, in any mixture of spellings', () => {
@@ -104,11 +104,11 @@ describe('scrubbing a body', () => {
     ['a text that is not JSON', '<p>canary-key</p>', '<p>[redacted]</p>'],
     ['extreme nesting', `${'['.repeat(1_000_000)}"\\u0063anary-key"`, `${'['.repeat(1_000_000)}"[redacted]"`],
     ['nothing else', '{"message":"one\\ntwo","port":80}', '{"message":"one\\ntwo","port":80}'],
-  ])('removes it from %s', (_, body, clean) => {
+  ])('removes the key from %s', (_, body, clean) => {
     expect(scrub(body)).toBe(clean);
   });
 
-  it('does not change a reply for a key of a few characters', () => {
+  it('leaves a reply unchanged for a key of a few characters', () => {
     expect(scrub('{"port":8080}', '80')).toBe('{"port":8080}');
   });
 });

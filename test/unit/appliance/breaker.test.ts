@@ -13,7 +13,7 @@ function fail(breaker: Breaker, times: number): void {
 }
 
 describe('the circuit breaker', () => {
-  it('opens at the third failure in a row, not if an answer came between them', () => {
+  it('opens at the third consecutive failure, and not if a call succeeded in between', () => {
     const interrupted = given().breaker;
     const straight = given().breaker;
 
@@ -38,7 +38,7 @@ describe('the circuit breaker', () => {
     expect(breaker.state).toBe('half_open');
   });
 
-  it('doubles the wait with each refusal of the key, up to two minutes, and resets it after an answer', () => {
+  it('doubles the wait with each refused key, up to two minutes, and resets it after a success', () => {
     const { breaker, clock } = given();
     breaker.rejected();
 
@@ -58,7 +58,7 @@ describe('the circuit breaker', () => {
     expect(breaker.waitMs).toBe(10_000);
   });
 
-  it('probes an appliance that does not answer every ten seconds', () => {
+  it('probes an unresponsive appliance every ten seconds', () => {
     const { breaker, clock } = given();
     fail(breaker, 3);
 
@@ -70,7 +70,7 @@ describe('the circuit breaker', () => {
     }
   });
 
-  it('shortens a wait by up to half at random, so that exporters do not call together', () => {
+  it('shortens a wait randomly by up to half, so that exporters do not call together', () => {
     const { breaker } = given({ random: 1 });
 
     fail(breaker, 3);
@@ -78,7 +78,7 @@ describe('the circuit breaker', () => {
     expect(breaker.waitMs).toBe(5_000);
   });
 
-  it('takes a call that waits far longer than others for a sign of an outage, and its answer for the end', () => {
+  it('treats an unusually long call as the start of an outage, and its response as the end', () => {
     const { breaker, clock } = given();
     const ended = breaker.sent();
 
@@ -99,7 +99,7 @@ describe('the circuit breaker', () => {
     expect(breaker.callsSucceed).toBe(false);
   });
 
-  it('is closed after an answer and while calls succeed, never waits beyond two minutes, and permits one probe at a time', () => {
+  it('is closed after a success, waits two minutes at most, and permits one probe at a time', () => {
     const step = fc.oneof(
       fc.constantFrom('admit', 'succeeded', 'failed', 'rejected'),
       fc.integer({ min: 0, max: 200_000 }),

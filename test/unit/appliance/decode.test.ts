@@ -51,11 +51,11 @@ describe('a number on the wire', () => {
     ['"+3"', 3],
     ['"1e3"', 1_000],
     ['" 5 "', 5],
-  ])('%s is a number', (written, number) => {
+  ])('is read from %s', (written, number) => {
     expect(decoded(`{"number":${written}}`)).toEqual({ number });
   });
 
-  it.each(['null', '""', '"  "'])('%s is unknown, never 0', (written) => {
+  it.each(['null', '""', '"  "'])('is unknown for %s, never 0', (written) => {
     expect(decoded(`{"number":${written}}`)).toEqual({ number: null });
   });
 
@@ -63,7 +63,7 @@ describe('a number on the wire', () => {
     expect(decoded('{}')).toEqual({});
   });
 
-  it.each(['-1', '"-12.07"'])('%s is a number only where that makes sense', (written) => {
+  it.each(['-1', '"-12.07"'])('is read from %s only where that makes sense', (written) => {
     expect(decoded(`{"signed":${written}}`)).toEqual({ signed: Number(JSON.parse(written)) });
     expect(read(`{"number":${written}}`).body).toEqual({ number: null });
   });
@@ -72,7 +72,7 @@ describe('a number on the wire', () => {
     ...'true false -1 "1,234" "0x10" "0b1" "1_000" "1,5" "5%"'.split(' '),
     '"5 MB"',
     ...'"." "-" "NaN" "Infinity" "NA" "1e999" 1e999 [] [5] {}'.split(' '),
-  ])('%s is absent and reported: a wrong number is worse than none', (written) => {
+  ])('is absent and reported for %s, because a wrong number is worse than none', (written) => {
     const { body, unreadable } = read(`{"number":${written}}`);
 
     expect(body).toEqual({ number: null });
@@ -80,7 +80,7 @@ describe('a number on the wire', () => {
     expect(decoded(`{"number":${written}}`)).toEqual({ number: null });
   });
 
-  it('is the same if it is written as text', () => {
+  it('is the same when it is written as text', () => {
     const numbers = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0));
 
     fc.assert(
@@ -101,11 +101,11 @@ describe('a text on the wire', () => {
     ['null', null],
     ['true', 'true'],
     ['false', 'false'],
-  ])('%s is %j', (written, text) => {
+  ])('is read from %s as %j', (written, text) => {
     expect(decoded(`{"text":${written}}`)).toEqual({ text });
   });
 
-  it.each(['[]', '{}', '1e999'])('%s is absent and reported', (written) => {
+  it.each(['[]', '{}', '1e999'])('is absent and reported for %s', (written) => {
     const { body, unreadable } = read(`{"text":${written}}`);
 
     expect(body).toEqual({ text: null });
@@ -114,7 +114,7 @@ describe('a text on the wire', () => {
   });
 });
 
-it('names and texts are kept up to a length, and different ones stay different', () => {
+it('names and texts are kept up to a maximum length, and different ones stay different', () => {
   const names = ['a', 'b'].map((end) => 'x'.repeat(3_000) + end);
   const rows = names.map((name) => ({ name, state: null, count: null }));
   const { body, unreadable } = read(JSON.stringify({ list: rows, text: 'y'.repeat(100_000) }));
@@ -133,7 +133,7 @@ it.each([
   ['a long status', { state: 'a status of a farm'.repeat(100_000) }],
   ['a long name', { list: [{ name: 'a name of a farm'.repeat(100_000) }] }],
   ['a text where a number belongs', { number: 'a number of a farm'.repeat(100_000) }],
-])('%s keeps nothing of what is cut off', async (_, body) => {
+])('%s does not retain the truncated part in memory', async (_, body) => {
   const json = JSON.stringify(body);
   const all: unknown[] = [];
 
@@ -142,11 +142,11 @@ it.each([
 });
 
 describe('a status word on the wire', () => {
-  it.each(['needed restart', 'Needed Restart', ' NEEDED  RESTART\t'])('%j is one word', (written) => {
+  it.each(['needed restart', 'Needed Restart', ' NEEDED  RESTART\t'])('is normalised from %j', (written) => {
     expect(decoded(JSON.stringify({ state: written }))).toEqual({ state: 'needed restart' });
   });
 
-  it('is cut off', () => {
+  it('is truncated', () => {
     expect(decoded(JSON.stringify({ state: 'A '.repeat(1_000_000) }))).toEqual({ state: 'a '.repeat(32) });
   });
 });
@@ -173,7 +173,7 @@ describe('a list on the wire', () => {
     });
   });
 
-  it.each(['"list"', '5', '{"0":{"name":"a"}}', 'true'])('that is optional is absent when it is %s', (written) => {
+  it.each(['"list"', '5', '{"0":{"name":"a"}}', 'true'])('is absent when it is optional and is %s', (written) => {
     expect(read(`{"list":${written}}`)).toEqual({
       body: { list: null },
       unreadable: [{ field: 'list', count: 1, example: written }],
@@ -181,7 +181,7 @@ describe('a list on the wire', () => {
     expect(decoded(`{"list":${written}}`)).toBe('/list must be array,null');
   });
 
-  it('that the reply is about is malformed when it is not a list', () => {
+  it('is malformed when it is the subject of the reply and not a list', () => {
     expect(decode(Type.Object({ list: WireRows(row, ['name']) }), { list: 'none' }, () => undefined)).toMatchObject({
       reason: 'malformed',
       because: '/list must be array',
@@ -195,7 +195,7 @@ describe('a list on the wire', () => {
     ['{"name":null}', 'name', '/list/1/name must be a text that is not empty'],
     ['{"state":"up"}', 'name', "/list/1 must have required property 'name'"],
     ['null', 'list', '/list/1 must be object'],
-  ])('leaves out the row %s, and keeps the others', (odd, field, because) => {
+  ])('skips the row %s, and keeps the others', (odd, field, because) => {
     const written = `{"list":[{"name":"a"},${odd},{"name":"b"}]}`;
     const { body, unreadable } = read(written);
 
@@ -204,7 +204,7 @@ describe('a list on the wire', () => {
     expect(decoded(written)).toBe(because);
   });
 
-  it('has rows up to its bound, and says how many more there were', () => {
+  it('has rows up to its limit, and reports how many more there were', () => {
     const rows = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name }));
     const { body, unreadable } = read(JSON.stringify({ list: rows }));
 
@@ -220,7 +220,7 @@ describe('a list on the wire', () => {
     });
   });
 
-  it('does not know in what rows of one name differ', () => {
+  it('omits the fields in which rows of one name differ', () => {
     const written = '{"list":[{"name":"a","state":"up","count":1},{"name":"a","state":"down","count":1}]}';
 
     expect(read(written)).toEqual({
@@ -230,7 +230,7 @@ describe('a list on the wire', () => {
     expect(decoded(written)).toBe('/list has one name twice, with another state');
   });
 
-  it('gives of each row what it would give without the others', () => {
+  it('decodes each row as it would without the others', () => {
     const names = fc.constantFrom('a', 'b');
     const sound = fc.uniqueArray(fc.record({ name: names, state: fc.constantFrom('up', 'down'), count: fc.nat() }), {
       selector: ({ name }) => name,
@@ -252,7 +252,7 @@ describe('a list on the wire', () => {
   });
 });
 
-describe('a body', () => {
+describe('a body on the wire', () => {
   it('keeps unknown fields', () => {
     expect(decoded('{"number":"1","extended":{"nxdomain":34},"description":"…"}')).toEqual({
       number: 1,

@@ -16,7 +16,7 @@ describe('the table of endpoints', () => {
     expect(new Set(rows.map((row) => shapeOf(row.route))).size).toBe(rows.length);
   });
 
-  it('has every row of every file, and no key is in two areas', async () => {
+  it('has every row of every file, and no key in two areas', async () => {
     const files = readdirSync(areaFolder).filter((file) => file !== 'row.ts' && file !== 'table.ts');
     const modules = await Promise.all(files.map((file) => import(new URL(file, areaFolder).href)));
     const keys = modules.flatMap((module: Record<string, object>) =>
@@ -27,7 +27,7 @@ describe('the table of endpoints', () => {
   });
 });
 
-it.each(apiDocumentOperations)('there is a row for %s, which the API document has', (operation) => {
+it.each(apiDocumentOperations)('the table has a row for %s, which is in the API document', (operation) => {
   expect(rows.map((row) => shapeOf(row.route))).toContain(shapeOf(operation));
 });
 
@@ -40,7 +40,7 @@ describe('the risk of a row', () => {
     expect(routesOf('read', 'secret')).toEqual(gets);
   });
 
-  it('is destructive for every DELETE but that of the session, and for the factory reset', () => {
+  it('is destructive for every DELETE except the session, and for the factory reset', () => {
     const deletes = rows.filter((row) => row.route.startsWith('DELETE ')).map((row) => row.route);
     const expected = [...deletes.filter((route) => route !== 'DELETE /session'), 'POST /system/factory'];
 
@@ -98,11 +98,11 @@ describe('the risk of a row', () => {
     'addVpnUser',
     'setAwsCredentials',
     'setEmailSettings',
-  ] as const)('is disruptive for %s, which hands out rights or replaces a credential', (key) => {
+  ] as const)('is disruptive for %s, which grants rights or replaces a credential', (key) => {
     expect(endpoints[key].risk).toBe('disruptive');
   });
 
-  it('of a wildcard row is at least that of every call that it matches', () => {
+  it('is at least that of every matching call for a wildcard row', () => {
     const order: readonly Risk[] = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
     const wildcards = rows.filter((row) => row.route.includes('*}'));
 
@@ -174,7 +174,7 @@ describe('finding the row of a request', () => {
     ['PATCH', '/farms/shop'],
     ['GET', '/farms/%E0%A4%A'],
     ['POST', '/system/factory%0a'],
-  ])('knows no row for %s %s', (method, path) => {
+  ])('finds no row for %s %s', (method, path) => {
     expect(table.match(method, path)).toBeUndefined();
   });
 });
@@ -221,7 +221,7 @@ describe('filling the template of a row', () => {
     expect(fillTemplate('/farms/{farmname}', {})).toBeUndefined();
   });
 
-  it('keeps the colon of an interface name and encodes what else a path cannot hold', () => {
+  it('keeps the colon of an interface name, and encodes other characters that a path cannot contain', () => {
     expect(fillTemplate('/interfaces/virtual/{name}', { name: 'eth0:web' })).toBe('/interfaces/virtual/eth0:web');
     expect(fillTemplate('/certificates/{file}', { file: 'a b?#%ü.pem' })).toBe(
       '/certificates/a%20b%3F%23%25%C3%BC.pem',

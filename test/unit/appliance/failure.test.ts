@@ -15,11 +15,11 @@ it.each<[reason: FailureReason, statuses: readonly number[]]>([
   ['bad_request', [411, 415, 418]],
   ['unavailable', [429, 503]],
   ['server_error', [501, 502, 599]],
-])('the reason behind a status is %s for %j, which the document does not have', (reason, statuses) => {
+])('the reason of a status is %s for %j, which the API document does not list', (reason, statuses) => {
   expect(statuses.map(reasonOfStatus)).toEqual(statuses.map(() => reason));
 });
 
-describe('the reason behind an error of the transport', () => {
+describe('the reason of a transport error', () => {
   it.each<[reason: FailureReason, codes: readonly string[]]>([
     [
       'connect',
@@ -52,7 +52,7 @@ describe('the reason behind an error of the transport', () => {
     expect(reasonOfTransportError(new errors.HTTPParserError('Expected HTTP/'), 'nobody')).toBe('malformed');
   });
 
-  it('is the cause of the abort, not that of the error', () => {
+  it('follows the cause of the abort, not the error', () => {
     const error = withCode('ECONNRESET');
 
     expect(reasonOfTransportError(error, 'deadline')).toBe('timeout');
@@ -80,16 +80,16 @@ it.each([
     '40ADA7ABEC7F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/openssl/ssl/record/methods/tlsany_meth.c:77:\n',
     'SSL routines: wrong version number',
   ],
-])('the words of a failure are %s', (_, code, message, words) => {
+])('the message of a failure is %s', (_, code, message, words) => {
   expect(messageOf(withCode(code, message))).toBe(words);
 });
 
-describe('a connection that ended under a request', () => {
-  it.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])('shows as %s', (code) => {
+describe('a connection that closed during a request', () => {
+  it.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])('is recognised by %s', (code) => {
     expect(isClosedSocket(withCode(code))).toBe(true);
   });
 
-  it.each(['ECONNREFUSED', 'UND_ERR_DESTROYED', 'UND_ERR_HEADERS_TIMEOUT', ''])('does not show as %s', (code) => {
+  it.each(['ECONNREFUSED', 'UND_ERR_DESTROYED', 'UND_ERR_HEADERS_TIMEOUT', ''])('is not recognised by %s', (code) => {
     expect(isClosedSocket(withCode(code))).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ it.each([
   expect(addressOf({ vip, vport })).toBe(address);
 });
 
-it('a farm of a row has no state and no address instead of empty words', () => {
+it('a farm has no state and no address instead of empty words', () => {
   expect(farmOf({ farmname: 'shop' })).toEqual({
     name: 'shop',
     profile: '',
@@ -22,7 +22,7 @@ it('a farm of a row has no state and no address instead of empty words', () => {
   expect(farmOf({ farmname: 'shop', profile: null, status: null, vip: '', vport: '' }).vip).toBeUndefined();
 });
 
-it('the state of a farm of a row is the word that metrics have', () => {
+it('the state of a farm is the word that metrics use', () => {
   const states = ['needed restart', '-1'].map((status) => farmOf({ farmname: 'shop', status }).state);
 
   expect(states).toEqual(['needed_restart', 'unknown']);

@@ -13,14 +13,14 @@ it.each([
   ['rows of one field', `{"farms":[${many(500_000, '{"a":1}')}]}`],
   ['numbers', `{"farms":[],"x":[${many(3_000_000, '1')}]}`],
   ['arrays', `{"farms":[],"x":[${many(2_000_000, '[]')}]}`],
-])('a reply of very many values is oversize before it is parsed: %s', (_, text) => {
+])('a reply with too many values is oversize before it is parsed: %s', (_, text) => {
   expect(faultOf(text, maxValuesOf(100_000, 8 * mebibyte))).toEqual({
     reason: 'oversize',
     because: expect.stringMatching(/^the reply holds more than 100000 values; raise limits\.body_bytes/),
   });
 });
 
-it('a reply of a large site is within the bound: 2,500 farms with nine fields each', () => {
+it('a reply of a large site is within the limit: 2,500 farms with nine fields each', () => {
   const row = JSON.stringify(
     Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`field${index}`, '192.0.2.1'])),
   );
@@ -29,11 +29,11 @@ it('a reply of a large site is within the bound: 2,500 farms with nine fields ea
   expect(faultOf(`{"farms":[${many(2_500, row)}]}`, maxValuesOf(maxValues, 8 * mebibyte))).toBeUndefined();
 });
 
-it('the bound rises with the limit of bytes, and does not fall with it', () => {
+it('the limit of values rises with the byte limit, and does not fall with it', () => {
   expect([1, 8, 16].map((size) => maxValuesOf(undefined, size * mebibyte))).toEqual([50_000, 50_000, 100_000]);
 });
 
-it('no comma and no bracket inside a text counts', () => {
+it('a comma or bracket inside a text is not counted', () => {
   expect(faultOf(`{"farms":[],"note":"${'[{,\\"\\\\'.repeat(200_000)}"}`, 10)).toBeUndefined();
 });
 
@@ -44,11 +44,11 @@ it.each([33, 20_000, 4_000_000])('a reply that is nested %i deep is malformed', 
   });
 });
 
-it('a reply that is nested 32 deep is within the bound', () => {
+it('a reply that is nested 32 deep is within the limit', () => {
   expect(faultOf(`{"farms":[],"x":${nested(31)}}`, 100)).toBeUndefined();
 });
 
-it('the number of items stands in the place of any list of which only the length is read', () => {
+it('the number of items replaces a list of which only the length is read', () => {
   const reply = fc.record({
     before: fc.jsonValue(),
     sessions: fc.array(fc.jsonValue()),
@@ -73,6 +73,6 @@ it.each([
   '["sessions",[1,2]]',
   '{"sessions"',
   '"sessions',
-])('a text without that list at its top stays as it is: %s', (text) => {
+])('a reply without that list at its top stays unchanged: %s', (text) => {
   expect(withLengthOf('sessions', text)).toBe(text);
 });

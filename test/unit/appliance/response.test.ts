@@ -9,7 +9,7 @@ const object = Type.Object({});
 const check = (answer: Partial<ApplianceResponse>, schema: Parameters<typeof checkResponse>[1]['schema'] = object) =>
   checkResponse({ status: 200, mediaType: 'application/json', text: '{}', ...answer }, { schema, maxValues: 50 });
 
-it('the statistics of a farm are read however many sessions it has, and hold their number alone', () => {
+it('the statistics of a farm are read however many sessions it has, and store only their number', () => {
   const session = { session: '192.0.2.1', service: 'www', id: 0, backend_ip: '10.0.0.1', backend_port: 80 };
   const backends = [{ id: 0, ip: '10.0.0.1', port: 80, service: 'www', status: 'up' }];
   const text = JSON.stringify({ backends, sessions: Array.from({ length: 60_000 }, () => session) });
@@ -18,25 +18,31 @@ it('the statistics of a farm are read however many sessions it has, and hold the
 });
 
 describe('a refusal', () => {
-  it.each(documentStatuses)('%i of the API is %s, with its sentence, and proves the key unless it is 401', (...row) => {
-    const [status, reason] = row;
-    const text = '{"description":"A call","error":"true","message":"Nobody is at home"}';
+  it.each(documentStatuses)(
+    'with %i from the API is %s, with its message, and proves the key unless it is 401',
+    (...row) => {
+      const [status, reason] = row;
+      const text = '{"description":"A call","error":"true","message":"Nobody is at home"}';
 
-    expect(check({ status, text })).toEqual({
-      reason,
-      because: `the appliance answered ${status}: Nobody is at home`,
-      provesKey: status < 500 && status !== 401,
-    });
-  });
+      expect(check({ status, text })).toEqual({
+        reason,
+        because: `the appliance answered ${status}: Nobody is at home`,
+        provesKey: status < 500 && status !== 401,
+      });
+    },
+  );
 
-  it.each([402, 403])('%i of a deactivated appliance proves the key, and shows nothing of the machine', (status) => {
-    const text = '{"message":"There is no valid certificate","certificate_key":"machine-canary","hostname":"lb-a"}';
+  it.each([402, 403])(
+    'with %i from a deactivated appliance proves the key, and shows nothing of the machine',
+    (status) => {
+      const text = '{"message":"There is no valid certificate","certificate_key":"machine-canary","hostname":"lb-a"}';
 
-    const verdict = check({ status, text });
+      const verdict = check({ status, text });
 
-    expect(verdict).toMatchObject({ reason: 'unlicensed', provesKey: true });
-    expect(JSON.stringify(verdict)).not.toContain('machine-canary');
-  });
+      expect(verdict).toMatchObject({ reason: 'unlicensed', provesKey: true });
+      expect(JSON.stringify(verdict)).not.toContain('machine-canary');
+    },
+  );
 
   it.each([
     [403, 'application/json', '{"message":"no Route matched with those values"}'],
@@ -45,7 +51,7 @@ describe('a refusal', () => {
     [402, 'text/html', '<html></html>'],
     [429, 'application/json', 'slow down'],
     [502, 'application/json', '{}'],
-  ])('%i as %s with %s, from another server in front, proves no key', (status, mediaType, text) => {
+  ])('with %i as %s with %s, from another server in front, does not prove the key', (status, mediaType, text) => {
     expect(check({ status, mediaType, text }).provesKey).toBe(false);
   });
 
@@ -59,7 +65,7 @@ describe('a refusal', () => {
     expect(JSON.stringify(verdict).length).toBeLessThan(2_000);
   });
 
-  it('that is too long to be parsed keeps the reason of its status, without a message', () => {
+  it('keeps the reason of its status, without a message, when it is too long to be parsed', () => {
     expect(check({ status: 500, text: `{"x":[${'[],'.repeat(100)}0],"message":"no"}` })).toMatchObject({
       reason: 'server_error',
       because: 'the appliance answered 500',
@@ -67,7 +73,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('an answer with 200', () => {
+describe('a response with 200', () => {
   it.each([
     ['application/json', '{"par', /^the body is not JSON \(5 characters\)$/],
     ['application/json', '', /^the body is not JSON \(0 characters\)$/],
@@ -75,7 +81,7 @@ describe('an answer with 200', () => {
     ['', '{}', /^expected application\/json, got no content type$/],
     ['application/json', '[]', /must be/],
     ['application/json', '{"error":"true","message":"the daemon is away"}', /200 with an error: the daemon is away$/],
-  ])('as %s with %j is malformed, and proves no key', (mediaType, text, because) => {
+  ])('is malformed as %s with %j, and does not prove the key', (mediaType, text, because) => {
     expect(check({ mediaType, text })).toMatchObject({
       reason: 'malformed',
       because: expect.stringMatching(because),
@@ -89,14 +95,14 @@ describe('an answer with 200', () => {
     ['application/json', '{"params":{}}'],
     ['application/json', '{"params":[]}'],
     ['text/html', '<html></html>'],
-  ])('as %s with %s proves no key: any server may answer so', (mediaType, text) => {
+  ])('does not prove the key as %s with %s, because any server may respond so', (mediaType, text) => {
     const { readStats, readSystemVersion, listInterfaces, readActivationCertificate } = endpoints;
 
     for (const { reply } of [readStats, readSystemVersion, listInterfaces, readActivationCertificate])
       expect(check({ mediaType, text }, reply)).toMatchObject({ reason: 'malformed', provesKey: false });
   });
 
-  it('is read as JSON also if an early release labels it as text, and as text only if the row requires it', () => {
+  it('is parsed as JSON even if an early release labels it as text, and as text only if the row requires it', () => {
     const { readActivationInfo, readActivationCertificate } = endpoints;
     const licence = { mediaType: 'text/plain', text: 'Not After : soon' };
 

@@ -19,7 +19,7 @@ const reading = (route: string, body: unknown): unknown => {
   return read(row.reply, body);
 };
 
-it('what polling may read is GETs that show nothing confidential, except the text of the licence, whose dates no other call has', () => {
+it('polling reads only GETs that show nothing confidential, except the licence text with its dates', () => {
   // The client can only read rows with a reply. GET /certificates/activation has the risk secret,
   // because its text shows the licence; the collector keeps two dates (docs/api.md §3.19).
   const others = Object.entries<EndpointRow>(endpoints).filter(
@@ -64,7 +64,7 @@ const smallest: Readonly<Record<string, object>> = {
 };
 
 describe('every reply', () => {
-  it.each(replies)('$route is refused without the requested data, and when it has another structure', ({ reply }) => {
+  it.each(replies)('is refused for $route without the requested data, and with another structure', ({ reply }) => {
     const isText = 'type' in reply && reply.type === 'string';
     const nothing = [{}, { params: {} }, { description: 'A call', params: { hello: 'world' } }, { params: null }];
     const odd = [null, 'text', [], 5, { params: 'text', farms: {}, interfaces: 'none', backends: 5 }];
@@ -73,15 +73,15 @@ describe('every reply', () => {
     expect(wrong.filter((body) => decode(reply, structuredClone(body)).ok)).toEqual([]);
   });
 
-  it.each(Object.entries(smallest))('%s is read with the least, and with new fields', (route, least) => {
+  it.each(Object.entries(smallest))('is read for %s with the minimum, and with new fields', (route, least) => {
     const body = { ...least, description: 'text', brandNew: { of: ['any', 'kind'] } };
 
     expect(reading(route, structuredClone(body))).toEqual(body);
   });
 });
 
-describe('the quirks of single replies', () => {
-  it('reads a farm without a readable address, and a status that is the number -1', () => {
+describe('the schemas of quirky replies', () => {
+  it('accept a farm without a readable address, and a status that is the number -1', () => {
     const farms = [{ farmname: 'shop', profile: 'https', status: -1, vip: -1, vport: -1, established: null }];
 
     expect(reading('GET /stats/farms', { farms })).toEqual({
@@ -89,7 +89,7 @@ describe('the quirks of single replies', () => {
     });
   });
 
-  it('reads the statistics of a stopped GSLB farm, whose objects became empty arrays or null', () => {
+  it('accept the statistics of a stopped GSLB farm, whose objects became empty arrays or null', () => {
     const stopped = { backends: [], client: [], server: [], extended: [] };
 
     expect(reading('GET /stats/farms/{farmname}', structuredClone(stopped))).toEqual(stopped);

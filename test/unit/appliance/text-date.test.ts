@@ -15,7 +15,7 @@ function asCertificateDate(unixSeconds: number): string {
 }
 
 describe('a date of a certificate', () => {
-  it('reads back on every day from 1970 to 2099, first and last second', () => {
+  it('round-trips on every day from 1970 to 2099, first and last second', () => {
     const days = Array.from({ length: Date.UTC(2100, 0, 1) / 86_400_000 }, (_, day) => day * 86_400);
 
     const wrong = days
@@ -34,7 +34,7 @@ describe('a date of a certificate', () => {
     ['Jan  1 00:00:00 2050 GMT', '2050-01-01T00:00:00Z'],
     ['Jan 19 03:14:08 2038 GMT', '2038-01-19T03:14:08Z'],
     ['Dec 31 23:59:59 9999 GMT', '9999-12-31T23:59:59Z'],
-  ])('%s is %s', (text, iso) => {
+  ])('is parsed from %s as %s', (text, iso) => {
     expect(dateToSeconds(text)).toBe(Date.parse(iso) / 1_000);
   });
 
@@ -87,6 +87,6 @@ it.each([
   ['500101000000Z', '1950-01-01T00:00:00Z'],
   ['1762387200', '2025-11-06T00:00:00Z'],
   ['Dec 31 23:59:60 2016 GMT', '2017-01-01T00:00:00Z'],
-])('a date in another form %j is %s', (text, iso) => {
+])('a date in the form %j is parsed as %s', (text, iso) => {
   expect(dateToSeconds(text)).toBe(Date.parse(iso) / 1_000);
 });

@@ -32,7 +32,7 @@ describe('a step of the benchmark', () => {
     ['is over', `console.log(${JSON.stringify(JSON.stringify([result]))}); process.exit(0)`, 60, [result]],
     ['fails', 'process.exit(3)', 60, [{ name: 'pages: ended with 3', unit: 's', goal: 'measured', held: false }]],
     ['hangs', '', 3, [{ name: 'pages: not over after 3 s', unit: 's', goal: 'measured', held: false }]],
-  ])('that %s has its rows, and leaves nothing running', async (_, does, maxSeconds, rows) => {
+  ])('reports its rows, and leaves nothing running, when it %s', async (_, does, maxSeconds, rows) => {
     const { words, startedPid } = stepThat(does);
 
     const results = await runStep({ name: 'pages', words, maxSeconds });

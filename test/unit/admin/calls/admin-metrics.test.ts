@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createAdminMetrics, maxRequestSeries } from '../../../../src/admin/calls/admin-metrics.ts';
 
-it('requests have a limited number of series, and are counted beyond it', async () => {
+it('admin requests create a limited number of series, and are counted in total beyond it', async () => {
   const registry = new Registry();
   const metrics = createAdminMetrics(registry);
   const call = { appliance: 'lb-1', method: 'GET', code: '200' };

@@ -23,7 +23,7 @@ function givenReceiver() {
   return { memory, receive };
 }
 
-it('a held body counts from the arrival of its bytes until they are read', async () => {
+it('a buffered body counts from the arrival of its bytes until they are read', async () => {
   const { memory, receive } = givenReceiver();
   const source = new PassThrough();
   const ends: unknown[] = [];
@@ -45,7 +45,7 @@ it('a held body counts from the arrival of its bytes until they are read', async
   expect(ends).toEqual([[300_005, undefined]]);
 });
 
-it('a held body finds room in the half of its principal, and in what all others leave', async () => {
+it('a buffered body fits into the half of its principal, and into what all others leave', async () => {
   const { receive } = givenReceiver();
   const hold = (principal: string, bytes: number) => receive(Readable.from([Buffer.alloc(bytes)]), { principal });
   const refusal = (because: string) => ({
@@ -67,7 +67,7 @@ it('a held body finds room in the half of its principal, and in what all others 
   for (const body of held) body.destroy();
 });
 
-it('a held body is freed when its source is too slow, fails or is aborted; the source stays open', async () => {
+it('a buffered body is freed when its source is too slow, fails or is aborted; the source stays open', async () => {
   const { receive } = givenReceiver();
   const leaving = new AbortController();
   const [slow, failing, unwanted] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -92,7 +92,7 @@ it('a held body is freed when its source is too slow, fails or is aborted; the s
   await untilIs(() => slow.closed, true);
 });
 
-it('a held body is refused if its source has failed, or is not wanted any more', async () => {
+it('a buffered body is refused when its source has failed, or is no longer wanted', async () => {
   const { receive } = givenReceiver();
   const cut = new PassThrough().on('error', () => undefined).destroy(new Error('cut'));
   const signal = AbortSignal.abort(new Error('unwanted'));
@@ -101,7 +101,7 @@ it('a held body is refused if its source has failed, or is not wanted any more',
   await expect(receive(new PassThrough(), { signal })).rejects.toThrow('unwanted');
 });
 
-it('a held body is freed when it is read too slowly', async () => {
+it('a buffered body is freed when it is read too slowly', async () => {
   const { receive } = givenReceiver();
 
   const body = (await receive(Readable.from([Buffer.alloc(300_000)]))).watch(impatient);
@@ -110,7 +110,7 @@ it('a held body is freed when it is read too slowly', async () => {
 });
 
 it.each([undefined, 2 * maxBodyBytes])(
-  'a body that is too long comes in whole, from its beginning, if its length is %s',
+  'an oversized body arrives complete, from its beginning, when its length is %s',
   async (length) => {
     const { memory, receive } = givenReceiver();
     const parts = Array.from({ length: 20 }, (_, index) => Buffer.alloc(maxBodyBytes / 10, index));
@@ -124,7 +124,7 @@ it.each([undefined, 2 * maxBodyBytes])(
   },
 );
 
-it('a body that is too long waits for its reader, and holds little meanwhile', async () => {
+it('an oversized body waits for its reader, and buffers little meanwhile', async () => {
   const { memory, receive } = givenReceiver();
   const source = new PassThrough();
   source.write('first');

@@ -7,7 +7,7 @@ import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table
 const operations = createOperations();
 const confirmation = (method: string, path: string) => confirmationOf(operations.find(method, path), 'lb-paris');
 
-it('what must be confirmed is everything that is destructive, and nothing else', () => {
+it('every destructive operation must be confirmed, and nothing else', () => {
   const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
   const required = rows.filter(([key]) => {
     const operation = operations.named(key)!;
@@ -30,28 +30,28 @@ it.each([
   ['DELETE', '/certificates/activation', ['activation', 'lb-paris']],
   ['DELETE', '/interfaces/gateway/ipv4', ['ipv4', 'lb-paris']],
   ['POST', '/system/factory', ['factory', 'lb-paris']],
-])('what must be confirmed by name is, for %s %s, %j', (method, path, expected) => {
+])('the operation %s %s must be confirmed by one of the names %j', (method, path, expected) => {
   expect(confirmation(method, path)).toEqual(expected);
 });
 
 describe('a confirmation', () => {
-  it.each(['a bü.pem', 'a%20b%C3%BC.pem', 'a%20bü.pem'])('that says %s means a bü.pem', (given) => {
+  it.each(['a bü.pem', 'a%20b%C3%BC.pem', 'a%20bü.pem'])('is accepted for a bü.pem when it says %s', (given) => {
     expect(isConfirmed(given, ['a bü.pem'])).toBe(true);
   });
 
   it.each([undefined, '', 'a', 'A BÜ.PEM', 'a%2520b%25C3%25BC.pem', ' a bü.pem', 'a bü.pem,b', '%', 'true', '*'])(
-    'that says %j does not',
+    'is refused for a bü.pem when it says %j',
     (given) => {
       expect(isConfirmed(given, ['a bü.pem'])).toBe(false);
     },
   );
 
-  it('may name any of what is expected, and nothing where nothing is', () => {
+  it('may name any expected object, and nothing when none is expected', () => {
     expect(isConfirmed('lb-paris', ['activation', 'lb-paris'])).toBe(true);
     expect(isConfirmed('shop', [])).toBe(false);
   });
 
-  it('may hold a percent sign that encodes nothing', () => {
+  it('may contain a percent sign that encodes nothing', () => {
     expect(isConfirmed('100%', ['100%'])).toBe(true);
   });
 });

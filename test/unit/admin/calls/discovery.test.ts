@@ -43,7 +43,7 @@ async function discovering(
 
 const action = { name: 'action', options: ['non_blank', 'required'], possible_values: ['stop', 'start', 'restart'] };
 
-it('the question for parameters sends an empty object with the verb and path of the call', async () => {
+it('parameter discovery sends an empty object with the verb and path of the call', async () => {
   const { sent } = await discovering({ params: [] });
 
   expect(sent).toMatchObject([
@@ -52,7 +52,7 @@ it('the question for parameters sends an empty object with the verb and path of 
   expect(sent[0]?.body).toEqual(Buffer.from('{}'));
 });
 
-it('the question for parameters sends nothing to a call whose body is a file, because it would be stored', async () => {
+it('parameter discovery sends nothing to a call with a file as its body, because the file would be stored', async () => {
   const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
   const others = rows.filter(([, { body }]) => body !== 'json');
 
@@ -65,7 +65,7 @@ it('the question for parameters sends nothing to a call whose body is a file, be
   expect(others.map(([, { body }]) => body)).toEqual(expect.arrayContaining(['none', 'text', 'pem', 'gzip']));
 });
 
-it('the question for parameters understands the answer of a recorded appliance', async () => {
+it('parameter discovery parses the response of a recorded appliance', async () => {
   const exchange = readExchanges(ownRecordings).find(({ name }) => name === '440-err-post-farms-empty-object')!;
 
   const { discovered } = await discovering(exchange.response.body, { key: 'createFarm' });
@@ -86,7 +86,7 @@ it.each([
   ['the newest release', 400, { description: 'Act', message: 'Nothing was sent.', params: [action] }],
   ['early builds, without a message', 400, { description: 'Act', params: [action] }],
   ['a build that takes it for a success', 200, { description: 'Act', params: [action] }],
-])('the question for parameters understands %s', async (_, status, answer) => {
+])('parameter discovery parses %s', async (_, status, answer) => {
   expect((await discovering(answer, { status })).discovered).toEqual({
     description: 'Act',
     parameters: [
@@ -101,7 +101,7 @@ it.each([
   });
 });
 
-it('the question for parameters keeps the other properties of a parameter, and skips invalid entries', async () => {
+it('parameter discovery keeps the other properties of a parameter, and skips invalid entries', async () => {
   const params = [
     { name: 'ip', format: 'ip_addr', interval: 'From 1 to 9.', description: 'An\naddress.', ref: 'ARRAY' },
     { name: 'listen', ref: 'array|none', possible_values: [1, 2], options: 'required' },
@@ -143,7 +143,7 @@ it.each([
   [500, '<html>', 'answered 500 instead of the parameters of PUT /farms/{farmname}/actions: without a message.'],
   [200, '[]', 'answered 200 instead'],
   [200, 'null', 'answered 200 instead'],
-])('the question for parameters does not accept %i with %j as a list of parameters', async (status, answer, says) => {
+])('parameter discovery does not accept %i with %j as a list of parameters', async (status, answer, says) => {
   const { problem } = await discovering(answer, { status });
 
   expect(problem).toMatchObject({ name: 'AdminProblem', code: 'upstream_malformed' });
@@ -154,17 +154,17 @@ it.each([
 it.each([
   [401, 'upstream_unauthorized'],
   [302, 'upstream_redirect'],
-])('the question for parameters stops reading after %i', async (status, code) => {
+])('parameter discovery stops reading after %i', async (status, code) => {
   expect((await discovering({ params: [action] }, { status })).problem).toMatchObject({ code });
 });
 
-it('the question for parameters refuses an answer that is longer than any list', async () => {
+it('parameter discovery refuses a response that is longer than any list', async () => {
   expect((await discovering(`{"params":[${' '.repeat(1_048_576)}]}`)).problem).toMatchObject({
     code: 'upstream_oversize',
   });
 });
 
-it('the question for parameters reports that nothing answers', async () => {
+it('parameter discovery reports that the appliance does not respond', async () => {
   const error = new ApplianceError('connect', { endpoint: '/farms/x/actions', message: 'connect ECONNREFUSED' });
 
   expect((await discovering(error)).problem).toMatchObject({
@@ -182,8 +182,8 @@ const a = (parts: Partial<ParameterDescriptor> = {}): ParameterDescriptor => ({
   ...parts,
 });
 
-describe('the problems of a body', () => {
-  it('name missing, empty and unknown parameters', () => {
+describe('the check of a body against its parameters', () => {
+  it('names missing, empty and unknown parameters', () => {
     const parameters = [a({ required: true }), a({ name: 'c', required: true }), a({ name: 'b', non_blank: true })];
 
     expect(problemsOf({ b: '', z: 1 }, parameters)).toEqual([
@@ -197,16 +197,16 @@ describe('the problems of a body', () => {
     ]);
   });
 
-  it('say that the body is empty, even if nothing is required', () => {
+  it('reports an empty body, even if nothing is required', () => {
     expect(problemsOf({}, [a()])).toEqual(['At least one parameter must be sent.']);
     expect(problemsOf({}, [a({ required: true })])).toEqual(['a is required and not there.']);
   });
 
-  it('are unknown if nothing is described', () => {
+  it('is skipped if nothing is described', () => {
     expect(problemsOf({ key: 'x' }, [])).toEqual([]);
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('treat %s like any other name', (name) => {
+  it.each(['__proto__', 'constructor', 'toString'])('treats %s like any other name', (name) => {
     const body = JSON.parse(`{"${name}":1}`) as Record<string, unknown>;
 
     expect(problemsOf(body, [a()])).toEqual([`${name} is not a parameter of this call, which takes a.`]);
@@ -238,7 +238,7 @@ describe('the problems of a body', () => {
     ['99', { interval: 'A whole number between 1 and 9.' }, []],
     ['99', { format: 'port' }, []],
     ['99', { format: '(a+)+' }, []],
-  ])('for %j with %j are %j, without the value', (value, parts, problems) => {
+  ])('reports for %j with %j the problems %j, without the value', (value, parts, problems) => {
     expect(problemsOf({ a: value }, [a(parts)])).toEqual(problems);
   });
 });
@@ -246,7 +246,7 @@ describe('the problems of a body', () => {
 describe('a hostile list of parameters', () => {
   const parametersOf = async (params: unknown) => (await discovering({ params })).discovered?.parameters;
 
-  it('counts only texts and numbers as possible values', async () => {
+  it('accepts only texts and numbers as possible values', async () => {
     const odd = [{ toString: 1, valueOf: 1 }, [['a']], null, true, 'a', 2, Infinity];
 
     expect(await parametersOf([{ name: 'a', possible_values: odd }])).toMatchObject([{ possible_values: ['a', '2'] }]);
@@ -257,7 +257,7 @@ describe('a hostile list of parameters', () => {
     ['nothing at all', []],
     ['more than anybody could choose from', Array(100_000).fill('a')],
     ['something that is not a list', { length: 1, 0: 'a' }],
-  ])('has no possible values if they are %s', async (_, values) => {
+  ])('has no possible values when they are %s', async (_, values) => {
     expect(await parametersOf([{ name: 'a', possible_values: values }])).toEqual([
       { name: 'a', required: false, non_blank: false, list: false },
     ]);
@@ -274,7 +274,7 @@ describe('a hostile list of parameters', () => {
     expect(problem?.message).toContain('with 501 parameters, more than any call takes');
   });
 
-  it('is understood or refused, with any content', async () => {
+  it('is parsed or refused, whatever its content', async () => {
     const name = fc.constantFrom('a', '__proto__', 'constructor', 'toString', 'length');
     const odd = fc.oneof(fc.jsonValue(), fc.constant({ toString: 1, valueOf: 1 }), fc.array(fc.jsonValue()));
     const keys = ['options', 'possible_values', 'interval', 'format', 'description', 'ref'] as const;

@@ -46,7 +46,7 @@ async function givenLongAnswer(
   return { memory, outcomes, answering, stream, leaving, over: () => over };
 }
 
-it('the outcome of a call with a long answer is reported once, when the whole answer has arrived, whether or not its caller reads it', async () => {
+it('the outcome of a call with a long response is recorded once, when the whole response has arrived', async () => {
   const { outcomes, answering, over } = await givenLongAnswer(Readable.from([Buffer.from('ab'), Buffer.from('c')]));
 
   await over();
@@ -57,7 +57,7 @@ it('the outcome of a call with a long answer is reported once, when the whole an
   expect(outcomes).toHaveLength(1);
 });
 
-it('the outcome of a call with a long answer covers the whole answer when the caller leaves in the middle', async () => {
+it('the outcome of a call with a long response covers all of it, even when the caller disconnects', async () => {
   const source = new PassThrough();
   const { outcomes, answering, leaving, over } = await givenLongAnswer(source);
   source.write('ab');
@@ -71,7 +71,7 @@ it('the outcome of a call with a long answer covers the whole answer when the ca
   expect(body).toMatchObject({ destroyed: true });
 });
 
-it('the outcome of a call with a long answer has the status and a code if the appliance breaks off, and the caller gets one complete problem', async () => {
+it('the outcome of a long response that breaks off has status and code, and the caller gets one problem', async () => {
   const source = new PassThrough();
   const { outcomes, answering } = await givenLongAnswer(source);
   source.write('ab');
@@ -86,7 +86,7 @@ it('the outcome of a call with a long answer has the status and a code if the ap
   expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, code: 'upstream_unreachable' })]);
 });
 
-it('the outcome of a call with a long answer has the status if there is no memory for the answer, which must not be asked for again without a look', async () => {
+it('the outcome of a response that does not fit into memory has its status, and advises against a blind retry', async () => {
   const { memory, stream } = await givenLongAnswer(Readable.from([Buffer.alloc(maxBodyBytes)]));
   const unread = await stream();
   const source = new PassThrough();
@@ -103,7 +103,7 @@ it('the outcome of a call with a long answer has the status if there is no memor
   unread.destroy();
 });
 
-it('the outcome of a call with a long answer is certain where the key of the gateway was refused, which a 401 would say of the token of the caller', async () => {
+it('the outcome of a call whose gateway key was refused is certain, and is a 502 instead of a 401', async () => {
   const { outcomes, answering } = await givenLongAnswer(Readable.from([]), { status: 401 });
 
   await expect(answering).rejects.toMatchObject({
@@ -115,10 +115,10 @@ it('the outcome of a call with a long answer is certain where the key of the gat
   expect(outcomes[0]).not.toHaveProperty('uncertain');
 });
 
-describe('an answer that is too long for memory', () => {
+describe('a response that is too long for memory', () => {
   const headers = { 'content-length': String(maxBodyBytes + 1) };
 
-  it('is streamed as it comes, and keeps its slot until it ends', async () => {
+  it('is streamed as it arrives, and holds its slot until it ends', async () => {
     const source = new PassThrough();
     const { outcomes, stream, over } = await givenLongAnswer(source, { headers });
     source.write('first');

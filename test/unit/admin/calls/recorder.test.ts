@@ -56,7 +56,7 @@ const denied = { event: 'denied', status: 403, code: 'role_too_low' } as const;
 const encoded = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 
-it('refusals in the audit are recorded sixty times a minute for each principal, then counted, and summed up once before the next record', async () => {
+it('refusals are audited up to sixty times a minute per principal, then counted and summed up before the next', async () => {
   const { recorder, written, state } = givenRecorder();
   const bob = givenPrincipal({ name: 'bob', role: 'viewer' });
   for (let count = 1; count <= 500; count += 1)
@@ -79,7 +79,7 @@ it('refusals in the audit are recorded sixty times a minute for each principal, 
   expect(position.seq).toBe(63);
 });
 
-it('refusals in the audit of a long path cost little, also where a word is encoded many times, and show no part of a secret', async () => {
+it('an audited refusal of a long path costs little, even under multiple encoding, and shows no part of a secret', async () => {
   const { recorder, written } = givenRecorder();
   const path = `/${'a'.repeat(15_000)}/e=%2525252541`;
   const before = process.threadCpuUsage();
@@ -92,7 +92,7 @@ it('refusals in the audit of a long path cost little, also where a word is encod
   expect(JSON.stringify(written)).not.toContain(ownToken.slice(0, 6));
 });
 
-it('refusals in the audit that were only counted are summed up when the exporter stops', async () => {
+it('refusals that were only counted are summed up in the audit when the exporter stops', async () => {
   const { recorder, written } = givenRecorder();
   for (let count = 1; count <= 61; count += 1) await recorder.recordBestEffort(givenSubject(), denied);
 
@@ -102,7 +102,7 @@ it('refusals in the audit that were only counted are summed up when the exporter
   expect(written.slice(60)).toMatchObject([{ event: 'denied', principal: 'ann', suppressed: 1 }]);
 });
 
-it('refusals in the audit are recorded one by one again as the minute passes', async () => {
+it('refusals are audited one by one again when the minute has passed', async () => {
   const { recorder, written, state } = givenRecorder();
   for (let count = 1; count <= 60; count += 1) await recorder.recordBestEffort(givenSubject(), denied);
 
@@ -124,7 +124,7 @@ it('refusals in the audit do not limit intents and outcomes', async () => {
   expect(written).toHaveLength(200);
 });
 
-it('refusals in the audit are short, and secrets are masked before the cut', async () => {
+it('an audited refusal is short, and is redacted before it is truncated', async () => {
   const { recorder, written } = givenRecorder();
   const path = `/farms/${'x'.repeat(235)}/${ownToken}`;
   const reason = `${'y'.repeat(240)} ${otherToken}`;
@@ -138,7 +138,7 @@ it('refusals in the audit are short, and secrets are masked before the cut', asy
   expect(written[1]?.path).toHaveLength(253);
 });
 
-it('refusals in the audit that could not be written are reported, also sums', async () => {
+it('refusals and sums that could not be written to the audit are reported', async () => {
   const { recorder, lost, state } = givenRecorder();
   for (let count = 1; count <= 61; count += 1) await recorder.recordBestEffort(givenSubject(), denied);
   state.isFull = true;
@@ -179,7 +179,7 @@ describe('a path or a reason in the audit', () => {
     ['the own token', ownToken],
     ['a token of somebody else', otherToken],
     ['a key of an appliance', applianceKey],
-  ])('does not show %s, plain or percent-encoded once or several times', async (_, secret) => {
+  ])('hides %s, plain or percent-encoded once or several times', async (_, secret) => {
     for (const text of [secret, encoded(secret), encoded(encoded(secret)), encoded(encoded(encoded(secret)))]) {
       for (const shown of [await pathAfter(`/farms/caf%C3%A9/${text}`), await reasonAfter(`why: "${text}".`)]) {
         expect(shown).toContain('[redacted]');
@@ -189,13 +189,13 @@ describe('a path or a reason in the audit', () => {
     }
   });
 
-  it('does not show a plain secret next to an encoded one', async () => {
+  it('hides a plain secret next to an encoded one', async () => {
     const shown = await pathAfter(`/${ownToken}/${encoded(otherToken)}/%ff${encoded(applianceKey)}`);
 
     expect(shown).toBe('/[redacted]/[redacted]/\u{FFFD}[redacted]');
   });
 
-  it('is masked where it is encoded too many times, and only there', async () => {
+  it('is redacted where it is encoded too many times, and only there', async () => {
     const often = `%${'25'.repeat(20)}41`;
 
     expect(await pathAfter(`/farms/${often}/x`)).toBe('/farms/[redacted 35 characters]/x');
@@ -207,13 +207,13 @@ describe('a path or a reason in the audit', () => {
     ['see https://ann:hunter2@wiki.example.com/7', 'see https://[redacted 11 characters]@wiki.example.com/7'],
     ['-----BEGIN PRIVATE KEY-----hunter2', '-----BEGIN PRIVATE KEY-----[redacted 7 characters]'],
     ['ticket 12, 10:30: planned work', 'ticket 12, 10:30: planned work'],
-  ])('is masked as texts in bodies are: %s', async (text, masked) => {
+  ])('is redacted like a text in a body: %s', async (text, masked) => {
     expect(await reasonAfter(text)).toBe(masked);
     expect(await reasonAfter(encoded(text))).toBe(masked.includes('[redacted') ? masked : encoded(text));
     expect(await pathAfter(`/farms/${encoded(text)}`)).not.toContain('hunter2');
   });
 
-  it('is masked in the same way for other readers', () => {
+  it('is redacted in the same way for other readers', () => {
     const { recorder } = givenRecorder();
 
     expect(recorder.redact(`password=x, ${otherToken}`, new Secret(ownToken))).toBe(
@@ -221,7 +221,7 @@ describe('a path or a reason in the audit', () => {
     );
   });
 
-  it('of the maximum length takes little time', async () => {
+  it('is processed quickly at its maximum length', async () => {
     const { recorder } = givenRecorder();
     const hostile = [encoded('abcdefgh/'), '%25', 'abcdefgh ', '%', 'password=', ownToken];
     // The time of this thread, which other work on the machine does not lengthen.
@@ -236,7 +236,7 @@ describe('a path or a reason in the audit', () => {
   });
 });
 
-it('masks known secrets in every other field, also in names of fields', async () => {
+it('the audit redacts known secrets in every other field, also in field names', async () => {
   const { recorder, written } = givenRecorder();
   const body = { [`a ${applianceKey}`]: [{ note: `the token ${ownToken}, and ${otherToken}.` }], size: 7 };
 
@@ -248,7 +248,7 @@ it('masks known secrets in every other field, also in names of fields', async ()
   });
 });
 
-it('masks known secrets in JSON values, percent-encoded once or several times', async () => {
+it('the audit redacts known secrets in JSON values, percent-encoded once or several times', async () => {
   const { recorder, written } = givenRecorder();
   for (const secret of [ownToken, otherToken, applianceKey])
     for (const text of [encoded(secret), encoded(encoded(secret)), encoded(encoded(encoded(secret)))]) {

@@ -26,7 +26,7 @@ async function bytesOf(content: Buffer | Readable): Promise<Buffer> {
   return Buffer.isBuffer(content) ? content : await buffer(content);
 }
 
-it('an upload stays with its sender until it is received: a refusal must leave no stream that fails later', async () => {
+it('an upload stays with its sender until it is received, so that a refusal leaves no stream that fails later', async () => {
   const body = new PassThrough();
   body.write('half');
 
@@ -38,7 +38,7 @@ it('an upload stays with its sender until it is received: a refusal must leave n
   expect(body.destroy(new Error('the sender is gone')).once('error', () => undefined).destroyed).toBe(true);
 });
 
-it('an upload is received whole, with its digest, before it is sent', async () => {
+it('an upload is received completely, with its digest, before it is sent', async () => {
   const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
   const upload = await givenUpload(Readable.from([Buffer.from('ab'), Buffer.from('c')]), 3);
 
@@ -53,7 +53,7 @@ it('an upload is received whole, with its digest, before it is sent', async () =
   expect(upload.sent()).toEqual({ sent_bytes: 3, sent_sha256: sha256 });
 });
 
-it('an upload that is too slow ends with a reason', async () => {
+it('an upload that is too slow fails with a reason', async () => {
   const body = new PassThrough();
   const upload = await givenUpload(body, 100_000, 50);
   const drops = setInterval(() => body.write('x'), 5);
@@ -68,7 +68,7 @@ it('an upload that is too slow ends with a reason', async () => {
   expect(body.destroyed).toBe(false);
 });
 
-it('an upload that comes in too many parts is refused, and not taken for a sender who left', async () => {
+it('an upload in too many parts is refused, and not reported as a sender who disconnected', async () => {
   const body = new PassThrough();
   const receiving = (await givenUpload(body, 8)).receive('alice', here);
   body.destroy(new TooManyPartsError());
@@ -76,7 +76,7 @@ it('an upload that comes in too many parts is refused, and not taken for a sende
   await expect(receiving).rejects.toMatchObject({ code: 'body_too_large' });
 });
 
-it('an upload that the appliance does not take ends with a reason', async () => {
+it('an upload that the appliance does not accept fails with a reason', async () => {
   const upload = await givenUpload(Readable.from([Buffer.alloc(300_000)]), 300_000);
   await upload.receive('alice', here);
 
@@ -85,7 +85,7 @@ it('an upload that the appliance does not take ends with a reason', async () => 
   await untilIs(() => content.errored?.message, 'too slow');
 });
 
-it('an upload ends when its sender leaves or changes are frozen', async () => {
+it('an upload is aborted when its sender disconnects or changes are frozen', async () => {
   const body = new PassThrough();
   const leaving = await givenUpload(body, 8);
   const receiving = leaving.receive('alice', here);
@@ -113,7 +113,7 @@ describe('a body in memory', () => {
   };
 
   it.each([json, `${json}; charset=utf-8`, `${json};charset=UTF-8`, 'Application/JSON', ` ${json} `])(
-    'is taken with the type %j, and sent with the bare one',
+    'is accepted with the type %j, and sent with the bare type',
     async (contentType) => {
       const body = await read('json', '{"action":"stop"}', { contentType });
 
@@ -145,7 +145,7 @@ describe('a body in memory', () => {
     ['a form', 'action=stop'],
     ['an object after a byte order mark', '\u{feff}{"action":"stop"}'],
     ['far too deep', '{"a":'.repeat(50_000)],
-  ])('is refused without repeating it if it is %s, and no JSON object', async (_, text) => {
+  ])('is refused, and not repeated, if it is %s instead of a JSON object', async (_, text) => {
     const refusal = await read('json', text).catch((error: unknown) => error);
 
     expect(refusal).toMatchObject({ code: 'malformed_body', status: 400 });
@@ -158,7 +158,7 @@ describe('a body in memory', () => {
     ['has a whole number that is rounded', '{"a":[12345678901234567890]}'],
     ['has a number of very many digits', `{"a":${'1'.repeat(100_000)}.5}`],
     ['is nested too deep', `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
-  ])('is refused if it %s, since another one would be sent than was checked', async (_, text) => {
+  ])('is refused if it %s, because the sent body would differ from the checked one', async (_, text) => {
     const refusal = await read('json', text).catch((error: unknown) => error);
 
     expect(refusal).toMatchObject({ code: 'malformed_body', message: expect.stringContaining('nothing was sent') });
@@ -171,7 +171,7 @@ describe('a body in memory', () => {
     expect((await read('json', text))?.sha256).toBe(createHash('sha256').update(text).digest('hex'));
   });
 
-  it('is refused with the beginning of a name that it has twice', async () => {
+  it('is refused with the beginning of a duplicate name', async () => {
     const name = 'n'.repeat(5_000);
 
     const refusal = await read('json', `{"${name}":1,"${name}":2}`).catch((error: unknown) => error);
@@ -199,7 +199,7 @@ describe('a body in memory', () => {
     ['that is a file without a length', 'gzip', { ...chunks(2), contentType: 'application/gzip' }, 'length_required'],
     ['that is JSON and stalls', 'json', { body: new PassThrough() }, 'body_too_slow'],
     ['that is a text and stalls', 'text', { body: new PassThrough(), contentType: 'text/plain' }, 'body_too_slow'],
-  ])('is refused %s', async (_, kind, more, code) => {
+  ])('is refused: one %s', async (_, kind, more, code) => {
     await expect(read(kind, '{}', more)).rejects.toMatchObject({ code });
   });
 
@@ -208,7 +208,7 @@ describe('a body in memory', () => {
     ['of another type', 'json', 'text/plain', '{}', 'wrong_content_type'],
     ['that is no object', 'json', json, '[]', 'malformed_body'],
     ['that is too long', 'pem', 'text/plain', 'x'.repeat(1_048_577), 'body_too_large'],
-  ])('is refused %s also when a change brings it', (_, kind, type, text, code) => {
+  ])('is refused, also when a change carries it: one %s', (_, kind, type, text, code) => {
     expect(() => bodyOf(kind, { type, bytes: Buffer.from(text) })).toThrow(expect.objectContaining({ code }));
     expect(bodyOf('none', undefined)).toBeUndefined();
   });
@@ -234,7 +234,7 @@ it.each([
   ['with blanks around the colons', '{ "a" \n:\t1 ,\r\n "a"   : 2 }', 'a'],
   ['that holds quotes, brackets and colons', '{"\\"a\\":{[":1,"\\"a\\":{[":2}', '"a":{['],
   ['that ends in a backslash', '{"a\\\\":"\\\\","a\\\\":2}', 'a\\'],
-])('a name that an object has twice is found %s', (_, json, name) => {
+])('a duplicate name in an object is found %s', (_, json, name) => {
   expect(repeatedName(json)).toBe(name);
 });
 
@@ -249,11 +249,11 @@ it.each([
   '{"a":["b","b"],"b":{"a":1,"b":"a"}}',
   '{"a":"{\\"b\\":1,\\"b\\":2}","b":"\\\\"}',
   '{"\\u0061\\u0301":1,"\u00e1":2}',
-])('a name that an object has twice is not found in %s', (json) => {
+])('a duplicate name is not found in %s', (json) => {
   expect(repeatedName(json)).toBeUndefined();
 });
 
-it('a name that an object has twice is not found in anything that JSON.stringify writes, and is found once it is put there', () => {
+it('a duplicate name is never found in output of JSON.stringify, and is found once it is inserted', () => {
   const names = fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 });
 
   fc.assert(
@@ -268,7 +268,7 @@ it('a name that an object has twice is not found in anything that JSON.stringify
   );
 });
 
-it('a name that an object has twice is looked for at any depth and in a megabyte at once', () => {
+it('a duplicate name is found at any depth and in a megabyte without delay', () => {
   const deep = `${'{"a":['.repeat(150_000)}{"b":1,"b":2}${']}'.repeat(150_000)}`;
   const quotes = `{"a":"${'\\"'.repeat(500_000)}"}`;
   const blanks = `{"a"${' '.repeat(1_000_000)}:1}`;

@@ -50,7 +50,7 @@ it('the request queue runs the permitted number of reads, and then the next in o
   expect([await third.state(), await fourth.state()]).toEqual(['runs', 'waits']);
 });
 
-it('the request queue names what holds the slots, and for how long, to those that wait in vain', async () => {
+it('the request queue names what holds the slots, and for how long, when a wait times out', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { request } = givenQueue({ maxReads: 3 });
@@ -81,7 +81,7 @@ it('the request queue runs one change at a time, beside the reads', async () => 
   expect(await Promise.all(states)).toEqual(['runs', 'waits', 'runs', 'runs']);
 });
 
-it('the request queue keeps a slot as long as an exchange lasts, also after the work has ended', async () => {
+it('the request queue holds a slot as long as an exchange lasts, even after the work has ended', async () => {
   const { request } = givenQueue();
   const exchange = Promise.withResolvers<void>();
   const first = request('alice');
@@ -96,7 +96,7 @@ it('the request queue keeps a slot as long as an exchange lasts, also after the 
   expect(await second.state()).toBe('runs');
 });
 
-it('the request queue refuses a principal that has half of the waiting requests, and a newcomer takes a place of the one with most', async () => {
+it('the request queue limits a principal to half of the waiting requests, and evicts from the largest', async () => {
   const { request } = givenQueue();
   request('alice');
   const own = [request('alice'), request('alice')];
@@ -115,7 +115,7 @@ it('the request queue refuses a principal that has half of the waiting requests,
   ]);
 });
 
-it('the request queue gives each slot to the principal whose last one is the longest ago', async () => {
+it('the request queue gives each slot to the principal that was served longest ago', async () => {
   const { request } = givenQueue({ maxWaiting: 16 });
   const running = request('alice');
   const alice = [request('alice'), request('alice')] as const;
@@ -133,7 +133,7 @@ it('the request queue gives each slot to the principal whose last one is the lon
   expect(order).toEqual(['runs', 'runs', 'runs', 'runs', 'runs']);
 });
 
-it('the request queue runs an urgent request before all waiting ones, also if the queue is full', async () => {
+it('the request queue runs an urgent request before all waiting ones, even when the queue is full', async () => {
   const { request } = givenQueue();
   const running = request('bob');
   const waiting = ['bob', 'bob', 'carol', 'carol'].map((name) => request(name));
@@ -165,7 +165,7 @@ it('the request queue refuses a request that has waited too long', async () => {
   }
 });
 
-it('the request queue keeps no slot for a caller that leaves while it waits', async () => {
+it('the request queue frees the place of a caller that disconnects while it waits', async () => {
   const { request } = givenQueue();
   const first = request('alice');
   const leaving = new AbortController();
@@ -180,7 +180,7 @@ it('the request queue keeps no slot for a caller that leaves while it waits', as
   expect(await request('bob', { signal: leaving.signal }).state()).toBe('caller_left');
 });
 
-it('the request queue closes when running requests have ended, and aborts them after a time', async () => {
+it('the request queue closes when running requests have ended, and aborts them after a timeout', async () => {
   const { queue, request } = givenQueue();
   const first = request('alice');
   expect(await first.state()).toBe('runs');

@@ -8,7 +8,7 @@ const here = new AbortController().signal;
 const what = { noun: 'read', object: 'of farm shop' };
 const place = { appliance: 'lb-1', kind: 'read', what, principal: 'alice', signal: here } as const;
 
-it('an appliance that works on a call for which nobody waits any more gets no other one in its place', async () => {
+it('an appliance gets no further call while it works on one whose caller has timed out', async () => {
   const answer = Promise.withResolvers<RelayResponse>();
   const relay = { send: () => answer.promise };
   const appliance = { relay, knownFarms: () => undefined } as unknown as AdminAppliance;
@@ -27,7 +27,7 @@ it('an appliance that works on a call for which nobody waits any more gets no ot
   expect(order).toEqual(['answer', 'next']);
 });
 
-it('a read whose caller has its answer is aborted, and holds no slot', async () => {
+it('a read is aborted and releases its slot once its caller has the response', async () => {
   const relay = {
     send: ({ signal }: RelayRequest) =>
       new Promise<never>((_, reject) =>

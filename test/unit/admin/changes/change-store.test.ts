@@ -74,7 +74,7 @@ it.each<readonly [string, Partial<Change>, number, string]>([
   ['of an alert that fires', { state: 'proposed', alerts: [alert] }, 0, 'proposed'],
   ['of an alert that has ended', { state: 'proposed' }, 0, 'withdrawn'],
   ['that is approved', { state: 'approved' }, 1_800_000, 'approved'],
-])('a change %s ends as it should: %#', async (_, known, laterMs, state) => {
+])('a change %s is in the expected state (%#)', async (_, known, laterMs, state) => {
   const { clock, states, store, entry } = givenBook({ plan, ...known });
   clock.ms += laterMs;
 
@@ -87,7 +87,7 @@ it.each<readonly [string, Partial<Change>, number, string]>([
   expect(states).toEqual(isOver ? [state] : []);
 });
 
-it('takes over what another exporter has decided when it opens the same journal', () => {
+it('the change store takes over what another exporter has decided when it opens the same journal', () => {
   const { store, entry, open } = givenBook();
   const { change } = entry;
 
@@ -96,7 +96,7 @@ it('takes over what another exporter has decided when it opens the same journal'
   expect(store.find(change.id)?.change.state).toBe('denied');
 });
 
-it('keeps what it carries out itself when the journal is opened again', () => {
+it('the change store keeps a change that it executes itself when the journal is opened again', () => {
   const { store, entry, open } = givenBook({ state: 'executing' });
   store.claim(entry.change.id, new Set());
 
@@ -105,7 +105,7 @@ it('keeps what it carries out itself when the journal is opened again', () => {
   expect(store.find(entry.change.id)).toBe(entry);
 });
 
-it('refuses a decision on a change that is being changed, which may be made in a moment', async () => {
+it('the change store refuses a decision on a change while another decision is in progress', async () => {
   const { store, entry } = givenBook();
   const work = Promise.withResolvers<void>();
   const working = store.withLock(entry, () => work.promise);
@@ -121,19 +121,19 @@ it('refuses a decision on a change that is being changed, which may be made in a
   expect(await store.deciding(entry, () => Promise.resolve(entry.change))).toBe(entry.change);
 });
 
-it('says that the journal cannot be read, and not that there is nothing, until it is open', () => {
+it('the change store reports an unreadable journal instead of an empty list until it is open', () => {
   const { journal, ...parts } = { journal: { onOpened: () => undefined } };
   const store = new ChangeStore({ journal, ...parts } as unknown as ChangeStoreParts);
 
   expect(() => store.refuseUnread()).toThrow('The journal cannot be written');
 });
 
-it('says of a change whose records are gone that its outcome is not known', () => {
+it('the change store reports an unknown outcome for a change whose records are missing', () => {
   expect(endingOf('executing', { facts: [], steps: [] }, []).state).toBe('uncertain');
   expect(endingOf('approved', { facts: [], steps: [] }, []).state).toBe('failed');
 });
 
-it('asks the audit only for the records of the change that a stopped exporter left behind', async () => {
+it('the change store searches the audit only for the changes that a stopped exporter left behind', async () => {
   const { id } = givenChange();
   // Another change was answered; of this one the call is under way.
   const { store, sweep } = givenBook({ state: 'executing' }, [
@@ -148,7 +148,7 @@ it('asks the audit only for the records of the change that a stopped exporter le
 });
 
 it.each(['approved', 'executing'] as const)(
-  'does not know what became of a change that is %s in a copy of the journal',
+  'the change store does not know the outcome of a change that is %s in a copy of the journal',
   async (state) => {
     const { store, sweep, open } = givenBook();
     open({ change: givenChange({ state }), sealed: { person: 'alice', salt: '' } }, [], true);
@@ -159,7 +159,7 @@ it.each(['approved', 'executing'] as const)(
   },
 );
 
-it('keeps the changes of a token that has few of them, however many another one has', async () => {
+it('the change store keeps the changes of a token with few, however many another one has', async () => {
   const { store, clock, entry, forgotten, open } = givenBook();
   const at = (ms: number): string => new Date(created - ms).toISOString();
   const over = Array.from({ length: 199 }, (_, index) =>
@@ -174,7 +174,7 @@ it('keeps the changes of a token that has few of them, however many another one 
   expect(forgotten).toEqual(['ch-198']);
 });
 
-it('keeps the newest 200 changes that are over', async () => {
+it('the change store keeps the newest 200 finished changes', async () => {
   const { store, clock, entry, forgotten, open } = givenBook();
   const over = Array.from({ length: 200 }, (_, index) =>
     givenChange({ id: `ch-${index}`, state: 'done', created: new Date(created - 1_000 * (index + 1)).toISOString() }),

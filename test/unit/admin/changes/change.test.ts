@@ -46,7 +46,7 @@ it.each<readonly [ChangeState, readonly ChangeState[]]>([
   expect(reached).toEqual(allowed);
 });
 
-it('a change keeps who decided on it and how it ended, each with its time', () => {
+it('a change records who decided on it and how it ended, each with its time', () => {
   const approved = transition(from('pending'), decided('approved'), at);
   const executing = transition(approved, { state: 'executing' }, '2026-11-24T01:11:00.000Z');
   const done = transition(executing, ended('done'), '2026-11-24T01:12:00.000Z');

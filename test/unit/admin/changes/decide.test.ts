@@ -58,7 +58,7 @@ it.each<readonly [string, Partial<Principal>, Situation, readonly string[], RegE
   ['another approver of a proposal', bob, { state: 'proposed' }, ['approve', 'deny'], null],
   ['another approver once it is approved', bob, { state: 'approved' }, [], /it is approved\. Nothing was sent/],
   ['who asked for it, once it is denied', alice, { state: 'denied' }, [], /it is denied/],
-])('what a caller may do with a change is for %s', (_, who, situation, may, because) => {
+])('the allowed decisions on a change are correct for %s', (_, who, situation, may, because) => {
   const change = { ...asked, state: situation.state ?? asked.state };
 
   const shown = shownTo(givenCore(situation), givenPrincipal(who), change);
@@ -67,7 +67,7 @@ it.each<readonly [string, Partial<Principal>, Situation, readonly string[], RegE
   expect(shown.cannot_approve ?? '').toMatch(because ?? /^$/);
 });
 
-it('an approver who is not admin learns who may cancel', () => {
+it('an approver without the role admin is told who may cancel', () => {
   const { message, remedy } =
     refusalOf(givenCore(), 'cancel', { change: asked, sealed: null }, givenPrincipal(bob)) ?? {};
 
@@ -81,7 +81,7 @@ it.each<readonly [string, Partial<Principal>, boolean]>([
   ['a role that may not make them', { ...bob, role: 'viewer' }, false],
   ['a token whose list leaves one out', { ...bob, deny: ['actOnFarm'] }, false],
   ['a token for other appliances', { ...alice, appliances: ['lb-2'] }, false],
-])('a change is seen by %s: %#', (_, who, isSeen) => {
+])('the visibility of a change is correct for %s (%#)', (_, who, isSeen) => {
   expect(maySeeChange(givenCore(), givenPrincipal(who), asked)).toBe(isSeen);
 });
 

@@ -47,7 +47,7 @@ async function givenCall(send: Gateway['send']) {
 
 const answer = { status: 200, headers: {}, body: Buffer.from('{}') };
 
-it('a call tries other L4 farms once it holds its slot, and after it', async () => {
+it('a call probes other L4 farms once it holds its slot, and afterwards', async () => {
   let before: number | undefined;
   const given = await givenCall(async (_call, _clearance, onHeld) => {
     before = given.connections();
@@ -61,7 +61,7 @@ it('a call tries other L4 farms once it holds its slot, and after it', async () 
   expect(before).toBe(0);
 });
 
-it('a call that gets no slot connects to no farm', async () => {
+it('a call that gets no slot probes no farm', async () => {
   const { send, connections } = await givenCall(() => Promise.reject(new AdminProblem('busy', { detail: 'Busy.' })));
 
   await expect(send()).rejects.toMatchObject({ code: 'busy' });

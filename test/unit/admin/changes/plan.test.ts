@@ -55,18 +55,18 @@ it.each<readonly [string, Differences]>([
   ['another content type', { type: 'text/plain' }],
   ['guards overridden', { force: true }],
   ['another object', { object: 'down' }],
-])('the digest of a plan differs for %s, and else is the same', async (_, other) => {
+])('the digest of a plan differs for %s, and is otherwise the same', async (_, other) => {
   const { digest } = await planOf();
 
   expect((await planOf()).digest).toBe(digest);
   expect((await planOf(other)).digest).not.toBe(digest);
 });
 
-it('the digest of a plan is the same for a number and its text: a reply that the guards have read has numbers', async () => {
+it('the digest of a plan is the same for a number and its text, because guards read numbers', async () => {
   expect((await planOf({ object: '8083' })).digest).toBe((await planOf({ object: 8083 })).digest);
 });
 
-it('the digest of a plan differs also for what is left out of a large object', async () => {
+it('the digest of a plan also covers what is omitted from a large object', async () => {
   const large = 'a'.repeat(100_000);
   const one = await planOf({ object: `${large}1` });
   const other = await planOf({ object: `${large}2` });
@@ -75,7 +75,7 @@ it('the digest of a plan differs also for what is left out of a large object', a
   expect(other.digest).not.toBe(one.digest);
 });
 
-it('a plan that has become too long is refused, and nothing more is asked for it', async () => {
+it('a plan that becomes too long is refused, and nothing more is read for it', async () => {
   const steps = Array.from({ length: 100 }, (_, at) => callStep({ title: `Step ${at}`, write, done: '' }));
   const recipe = { name: 'long', about: '', parameters: {}, plan: () => Promise.resolve({ facts: [], steps }) };
   let dryRuns = 0;

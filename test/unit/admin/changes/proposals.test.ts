@@ -91,7 +91,7 @@ it.each<readonly [string, boolean, Partial<Change>]>([
   ['was sent, and failed', false, { state: 'failed', ...outcome(null, true) }],
   ['may have been carried out', false, { state: 'uncertain', ...outcome(null, true) }],
   ['was carried out', false, { state: 'done', ...outcome(null, true) }],
-])('an alert whose repair %s: it is proposed again: %s', async (_, isAgain, ended) => {
+])('an alert whose repair %s is proposed again: %s', async (_, isAgain, ended) => {
   const { tell, asked } = givenProposals([{ ...proposal, ...ended }]);
 
   const told = await tell([needsRestart]);
@@ -115,11 +115,11 @@ it.each<readonly [string, Readonly<Record<string, string>>]>([
   expect(await asked()).toEqual([]);
 });
 
-it('the table of repairs names alerts of the rules', () => {
+it('the table of repairs names only alerts of the rules', () => {
   expect(Object.keys(repairs).filter((name) => !alertNames.includes(name))).toEqual([]);
 });
 
-it('each of 25 appliances has five proposals at most, also when all alerts come at once', async () => {
+it('each of 25 appliances has at most five proposals, even when all alerts arrive at once', async () => {
   const appliances = Array.from({ length: 25 }, (_, at) => `lb-${at}`);
   const { tell, asked, suppressed } = givenProposals([], appliances);
   const alerts = appliances.flatMap((appliance) =>
@@ -140,7 +140,7 @@ it.each([
   expect(repairOf({ alertname: 'ZlbFarmDown', farm: 'shop', status })?.recipe).toBe(recipe);
 });
 
-it('ten plans a minute are tried for an appliance, although none can be made', async () => {
+it('at most ten plans a minute are attempted for an appliance, even if none succeeds', async () => {
   const { tell, suppressed, notProposed } = givenProposals([], ['lb-1'], { refuses: true });
   const repair = (farm: number) => ({ ...needsRestart, farm: `farm-${farm}` });
 
@@ -152,7 +152,7 @@ it('ten plans a minute are tried for an appliance, although none can be made', a
   expect(suppressed()).toBe(1);
 });
 
-it('the newest hundred repairs that cannot be planned are kept, with the reason', async () => {
+it('the newest hundred repairs that cannot be planned are listed, with the reason', async () => {
   const appliances = Array.from({ length: 21 }, (_, at) => `lb-${at}`);
   const { tell, notProposed } = givenProposals([], appliances, { refuses: true });
 
@@ -166,7 +166,7 @@ it('the newest hundred repairs that cannot be planned are kept, with the reason'
   expect(notProposed()).toHaveLength(100);
 });
 
-it('repairs that cannot be planned push out none of an appliance that has few of them', async () => {
+it('many unplannable repairs do not evict those of an appliance with few', async () => {
   const many = Array.from({ length: 12 }, (_, at) => `lb-${at}`);
   const { tell, notProposed } = givenProposals([], ['quiet', ...many], { refuses: true });
   const refuse = async (appliance: string, farms: readonly string[]) => {
@@ -196,7 +196,7 @@ it.each([
   expect(keyOfTask(appliance, recipe, parameters) === key).toBe(isSame);
 });
 
-it('each change is compared with thousands of alerts by what was read of it once', async () => {
+it('each change is parsed once for the comparison with thousands of alerts', async () => {
   let reads = 0;
   const changes = Array.from(
     { length: 100 },

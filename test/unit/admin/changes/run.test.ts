@@ -62,7 +62,7 @@ it('the steps of a change report when they begin and when they end', async () =>
   });
 });
 
-it('the steps of a change stop at a failure, and say what was done, what was not, and how to undo it, newest first', async () => {
+it('the steps of a change stop at a failure, and report what was done, what was not, and how to undo it', async () => {
   const { ending, calls } = await run([changing('a'), changing('b'), looking('b', failed), looking('c')]);
 
   expect(calls).toBe(2);
@@ -77,7 +77,7 @@ it('the steps of a change stop at a failure, and say what was done, what was not
   ]);
 });
 
-it('the steps of a change say in whole sentences why one failed, and that nothing was changed before', async () => {
+it('the steps of a change explain a failure in whole sentences, and that nothing was changed before', async () => {
   const frozen = new AdminError('Changes are frozen', {
     detail: 'alice is at work. Nothing was sent.',
     remedy: 'Wait',
@@ -110,7 +110,7 @@ it('the steps of a change run the rollback of a failed step, whatever failed in 
   expect(stuck.ending.lines.at(-1)).toBe('The rollback failed: It failed. As it happens. Look at shop.');
 });
 
-it('the steps of a change are not begun any more once nobody waits for them, and one that waits ends', async () => {
+it('the steps of a change stop once nobody waits for them, and a waiting step ends', async () => {
   const caller = new AbortController();
   const leaving: Step = {
     title: 'Wait',
@@ -133,7 +133,7 @@ it('the steps of a change are not begun any more once nobody waits for them, and
   expect([before.calls, before.ending.code, before.ending.sent]).toEqual([0, 'caller_left', false]);
 });
 
-it('the steps of a change never send a call that the plan does not have', async () => {
+it('the steps of a change never send a call that is not in the plan', async () => {
   const step: Step = { ...changing('a'), run: (send) => send({ ...write }).then(() => '') };
 
   await expect(run([step])).rejects.toThrow('broken promise');
@@ -162,7 +162,7 @@ const failures: readonly (readonly [code: string | undefined, status: number | u
 ];
 
 it.each(failures)(
-  'judges a call that failed with %s (%s), sent: %s, as %s, with how to undo it',
+  'a call that failed with %s (%s), sent: %s, is judged %s, with how to undo it',
   async (...failure) => {
     const [code, status, isSent, state] = failure;
     const error = new AdminError('It failed', { detail: 'As it happens.', remedy: '', code, status });
@@ -189,7 +189,7 @@ it.each(failures)(
   },
 );
 
-it('shows how to undo a step whose call was carried out before it failed', async () => {
+it('a step that failed after its call was executed says how to undo it', async () => {
   const step = {
     title: 'Restart shop',
     write,
@@ -213,14 +213,17 @@ it.each([
   ['ran at once', 'started', 'alice', { isApproved: false, approvedBy: undefined }],
   ['another person approved', 'approved', 'bob', { isApproved: true, approvedBy: 'bob' }],
   ['its own person approved', 'approved', 'alice', { isApproved: true, approvedBy: undefined }],
-] as const)('the calls of a change that %s are held to its plan, and say who approved it', (_, what, by, approval) => {
-  const decision = { by, what, reason: null, at: '2026-11-24T01:10:00.000Z' };
-  const plan = { facts: [], steps: [] };
+] as const)(
+  'the calls of a change that %s are checked against its plan, and name its approver',
+  (_, what, by, approval) => {
+    const decision = { by, what, reason: null, at: '2026-11-24T01:10:00.000Z' };
+    const plan = { facts: [], steps: [] };
 
-  const held = pinned(givenChange({ decision }), { plan, recent: { replies: new Map(), changeCount: 0, atMs: 0 } });
+    const held = pinned(givenChange({ decision }), { plan, recent: { replies: new Map(), changeCount: 0, atMs: 0 } });
 
-  expect(held).toMatchObject({ requestedBy: 'alice', ...approval });
-});
+    expect(held).toMatchObject({ requestedBy: 'alice', ...approval });
+  },
+);
 
 describe('the records of a stopped exporter', () => {
   const call = (operation: string, url: string) => ({
@@ -259,18 +262,18 @@ describe('the records of a stopped exporter', () => {
       '✗ The exporter was stopped during a call, which may have been carried out. Look at the object.',
     ],
     [400, 'failed', '✗ 0 of 1 calls were carried out, and then the exporter was stopped.'],
-  ])('say what became of a call that was answered with %i', (status, state, line) => {
+  ])('show the outcome of a call that was answered with %i', (status, state, line) => {
     expect(endingAfter([restart], [restart], status)).toEqual({ state, lines: [line], code: null, sent: true });
   });
 
-  it('say that all calls were carried out, in the order of the steps', () => {
+  it('show that all calls were executed, in the order of the steps', () => {
     expect(endingAfter([attach, restart], [attach, restart])).toMatchObject({
       state: 'done',
       lines: [expect.stringContaining('2 of 2 calls were carried out')],
     });
   });
 
-  it('do not take a call of a rollback for one of the steps', () => {
+  it('distinguish a rollback call from one of the steps', () => {
     expect(endingAfter([attach, restart], [attach, attach])).toMatchObject({
       state: 'failed',
       lines: [expect.stringContaining('while it was taken back')],

@@ -28,14 +28,14 @@ it.each<readonly [string, Partial<ChangeRequest>, string | RegExp]>([
   ['many of them', { ...stop, parameters: { farmname: 'shop', ...many } }, names],
   ['an operation without its object', { ...stop, parameters: {} }, names],
   ['an object that no path can name', { ...stop, parameters: { farmname: '../system' } }, names],
-])('is malformed: a request for %s', (_, asked, because) => {
+])('a change request is malformed: %s', (_, asked, because) => {
   const read = () => readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
 
   expect(read).toThrow(expect.objectContaining({ code: 'malformed_body' }));
   expect(read).toThrow(because);
 });
 
-it('reads a recipe with its values, and an operation with its body', () => {
+it('a change request is read as a recipe with its values, or as an operation with its body', () => {
   const read = (asked: Partial<ChangeRequest>) => readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
 
   expect(read(restart)).toMatchObject({ recipe: { name: 'restart-farm' }, parameters: { farm: 'shop' } });
@@ -46,7 +46,7 @@ it('reads a recipe with its values, and an operation with its body', () => {
   });
 });
 
-it('knows the lines of what it sends that may come back: of files, of other bodies, and of hidden fields', () => {
+it('a change request yields the secret lines that may be echoed: of files, bodies and hidden fields', () => {
   const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC';
   const pem = `-----BEGIN PRIVATE KEY-----\n${line}\r\nshort==\n-----END PRIVATE KEY-----\n`;
   const read = (asked: Partial<ChangeRequest>) =>
@@ -59,7 +59,7 @@ it('knows the lines of what it sends that may come back: of files, of other bodi
   expect(read({ operation: 'updateCallingUser', body })).not.toContain('monitoring-of-paris');
 });
 
-it('takes a change without the moment of a dry run, though the clock goes on while it is read', () => {
+it('a change request without the time of a dry run is accepted, even if the clock advances meanwhile', () => {
   let ms = Date.UTC(2026, 0, 1);
   const asked = { appliance: 'lb-1', reason: 'a test', ...restart };
 

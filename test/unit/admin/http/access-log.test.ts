@@ -9,7 +9,7 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 it.each([
   ['of the appliance names the operation', 'sent', '/farms/{farmname}'],
   ['of the gateway does not: a token could invent a series for each', 'new', ''],
-] as const)('the count of an answer 403 %s', async (_, stage, endpoint) => {
+] as const)('the metric of a 403 %s', async (_, stage, endpoint) => {
   const counted: object[] = [];
   const metrics = { answered: (call: object) => void counted.push(call) } as unknown as AccessLogParts['metrics'];
   const parts: Partial<AccessLogParts> = { metrics, log: pino({ level: 'silent' }) };

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { type AdminAppParts, createAdminApp } from '../../../../src/admin/http/admin-app.ts';
 
-it('cuts no connection as stalled while an appliance may take its time', async () => {
+it('the admin server allows a stalled connection more time than the timeout of the appliance', async () => {
   const timeoutMs = 600_000;
   const parts: Partial<AdminAppParts> = { timeoutMs, build: { version: '1.2.3' } };
 
@@ -12,7 +12,7 @@ it('cuts no connection as stalled while an appliance may take its time', async (
   expect(app.server.timeout).toBeGreaterThan(timeoutMs);
 });
 
-it('a refusal is a problem and is counted, also at a page of the documentation in another spelling', async () => {
+it('a refusal is a problem document and is counted, even at a misspelt documentation path', async () => {
   const denied: string[] = [];
   const metrics: Partial<AdminAppParts['metrics']> = {
     answered: () => undefined,

@@ -5,7 +5,7 @@ it.each([
   ['因', 500],
   ['ж', 500],
   ['a b', 166],
-])('counts the characters of a reason after it is decoded: %s', (text, count) => {
+])('the length of a reason is counted after decoding: %s', (text, count) => {
   const reason = text.repeat(count);
 
   expect(readAdminHeaders({ 'x-reason': encodeURIComponent(reason) }).reason).toBe(reason);
@@ -14,18 +14,18 @@ it.each([
   );
 });
 
-it('takes a reason of encoded blanks for none', () => {
+it('a reason of encoded blanks counts as missing', () => {
   expect(readAdminHeaders({ 'x-reason': '%20%20' }).reason).toBeUndefined();
 });
 
 it.each(['1', '0', 'yes', 'on', 'TRUE', 'True', 'true, true', 'true;', '"true"', 'truе', ''])(
-  'does not take %j for true or false: a typing mistake must not turn a dry run into a change',
+  'the flag value %j is refused, because a typo must not turn a dry run into a change',
   (value) => {
     for (const name of ['x-dry-run', 'x-force', 'x-break-glass'])
       expect(() => readAdminHeaders({ [name]: value, 'x-reason': 'why' })).toThrow(`${name} is neither true nor false`);
   },
 );
 
-it('takes no confirmation that is too long for the audit', () => {
+it('a confirmation that is too long for the audit is refused', () => {
   expect(() => readAdminHeaders({ 'x-confirm': 'a'.repeat(501) })).toThrow('x-confirm is longer than 500 characters');
 });

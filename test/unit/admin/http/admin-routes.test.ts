@@ -32,7 +32,7 @@ function givenRoutes() {
   return { searches, readAudit };
 }
 
-it('the audit is searched once at a time, a few searches wait, and more are refused', async () => {
+it('one audit search runs at a time, a few wait, and more are refused', async () => {
   const { searches, readAudit } = givenRoutes();
 
   const waiting = Array.from({ length: maxSearches }, (_, index) => readAudit(index % 2 === 0 ? 'ann' : 'bob'));
@@ -51,7 +51,7 @@ it('the audit is searched once at a time, a few searches wait, and more are refu
   expect(await Promise.all(waiting.slice(1))).toEqual(waiting.slice(1).map(() => 200));
 });
 
-it('one token leaves half of the searches of the audit to others', async () => {
+it('one token leaves half of the audit searches to others', async () => {
   const { searches, readAudit } = givenRoutes();
 
   const own = Array.from({ length: maxSearches / 2 }, () => readAudit('ann'));

@@ -20,16 +20,19 @@ it.each([
   'bearer',
   'api%5Fkey',
   '%74oken',
-])('a token is not accepted in the query as %s, wherever it stands', (name) => {
+])('a token in the query is refused as %s, wherever it stands', (name) => {
   for (const query of [`${name}=x`, `a=1&${name}=x`, `${name}=x&b=%zz`])
     expect(() => rejectTokenInQuery(`/appliances/lb-1/farms?${query}`)).toThrow('A token in a URL is never accepted');
 });
 
-it.each(['/farms', '/farms?', '/farms?keyword=a', '/farms?tokens=a&note=token', '/token/key'])('%s has none', (url) => {
-  expect(() => rejectTokenInQuery(url)).not.toThrow();
-});
+it.each(['/farms', '/farms?', '/farms?keyword=a', '/farms?tokens=a&note=token', '/token/key'])(
+  'the path %s contains no token',
+  (url) => {
+    expect(() => rejectTokenInQuery(url)).not.toThrow();
+  },
+);
 
-it('wrong tokens are limited for a network: an IPv4 address, or an IPv6 /64 whatever its address', async () => {
+it('invalid tokens are rate limited per network: an IPv4 address or an IPv6 /64', async () => {
   const app = fastify();
   onTestFinished(() => app.close());
   await app.register(rateLimit, { global: false });

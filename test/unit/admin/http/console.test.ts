@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { registerConsole } from '../../../../src/admin/http/console.ts';
 
 describe('the console', () => {
-  it('loads its parts from this server alone, and runs nothing else', async () => {
+  it('loads its parts only from this server, and runs nothing else', async () => {
     const app = givenApp();
 
     const page = await app.inject({ url: '/console', headers: { accept: 'text/html' } });
@@ -38,7 +38,7 @@ describe('the console', () => {
   });
 
   it.each(['/console/../console.ts', '/console/%2e%2e/console.ts', '/console/index.html', '/console/'])(
-    'has nothing under %s',
+    'serves nothing under %s',
     async (url) => {
       expect((await givenApp().inject(url)).statusCode).toBe(404);
     },

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDocsApp } from '../../../support/gateway-document.ts';
 
 describe('the page of all operations', () => {
-  it('loads its parts from this server alone, and runs nothing else', async () => {
+  it('loads its parts only from this server, and runs nothing else', async () => {
     const app = await givenApp();
 
     const page = await app.inject('/docs');
@@ -34,7 +34,7 @@ describe('the page of all operations', () => {
   });
 
   it.each(['/docs/../docs-page.ts', '/docs/%2e%2e/package.json', '/docs/index.html', '/docs/x'])(
-    'has nothing under %s',
+    'serves nothing under %s',
     async (path) => {
       const app = await givenApp();
 

@@ -10,7 +10,7 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
-it('a caller whose call waits is not cut off with the connections on which nothing moves', async () => {
+it('a caller whose call waits is not cut off as an idle connection', async () => {
   const sent = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<AdminResponse>();
   const gateway: Partial<Record<keyof Gateway, unknown>> = {

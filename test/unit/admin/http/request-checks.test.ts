@@ -14,7 +14,7 @@ it.each([
   [{ host, origin: 'null' }, true],
   [{ host, origin: `https://${host}` }, false],
   [{ host }, false],
-])('a request of a page with the headers %j is refused: %s', (headers, isRefused) => {
+])('a request from a web page with the headers %j is refused: %s', (headers, isRefused) => {
   const check = () => rejectCrossOrigin({ headers } as unknown as FastifyRequest);
 
   if (isRefused) expect(check).toThrow('another origin');

@@ -6,7 +6,7 @@ import { givenRecord } from './given-journal.ts';
 const time = '2026-11-20T08:00:00.000Z';
 const first = sealRecord(givenRecord(), time, genesis);
 
-it('a record does not go with another one in the place of its predecessor, though both have their own hash', () => {
+it('a record does not match another predecessor, even if both have valid hashes', () => {
   const second = sealRecord(givenRecord({ event: 'outcome' }), time, first.position);
   const other = sealRecord(givenRecord({ principal: 'eve' }), time, genesis);
 
@@ -14,7 +14,7 @@ it('a record does not go with another one in the place of its predecessor, thoug
   expect(checkLine(second.line, 2, other.position).fault).toContain('one of the two was replaced');
 });
 
-it('a record that has a name twice is not one of the exporter, though its hash fits', () => {
+it('a record with a duplicate name is rejected, even if its hash matches', () => {
   const text = first.line.replace(/,"hash":.*$/, '}').replace('"principal":', '"principal":"eve","principal":');
   const line = `${text.slice(0, -1)},"hash":"${hash('sha256', text)}"}`;
 

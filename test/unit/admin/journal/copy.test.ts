@@ -18,7 +18,7 @@ it('a journal that was moved is not a copy', async () => {
   expect(JSON.stringify(logged)).not.toContain('journal is a copy');
 });
 
-it('a copy that SQLite makes while the journal is written is whole, and an exporter goes on with it', async () => {
+it('a copy that SQLite makes during writes is consistent, and an exporter continues with it', async () => {
   const { file, copy } = { file: givenFile(), copy: givenFile() };
   const { journal } = givenJournal(file);
   await journal.append(givenRecord({ request: 'before' }));

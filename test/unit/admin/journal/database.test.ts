@@ -25,7 +25,7 @@ it.each([
       copyFileSync(`${file}.moved`, file);
     },
   ],
-])('a journal that is %s right after a record, before the next one is begun, is not in place', async (_, take) => {
+])('a journal that is %s right after a record is detected as missing before the next one', async (_, take) => {
   const file = givenFile();
   const { database, entries } = await givenWritten(file);
 
@@ -35,7 +35,7 @@ it.each([
   expect(database.isInPlace).toBe(false);
 });
 
-it('a journal that stays where it is, is in place', async () => {
+it('a journal that stays where it is counts as present', async () => {
   const { database, entries } = await givenWritten(givenFile());
 
   database.settle(entries);
@@ -66,7 +66,7 @@ it('a page of a query searches a part of a long journal, and says how far', asyn
   expect(second).toMatchObject({ lines: [{ request: 'request-1' }], from: 1 });
 });
 
-it('an opening looks for calls without an outcome in the last records alone', async () => {
+it('an opening searches only the last records for calls without an outcome', async () => {
   const { contents } = await givenLong(maxLookedBack + 2);
 
   expect(contents.unfinished).toEqual(['last']);

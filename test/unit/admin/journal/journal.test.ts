@@ -34,7 +34,7 @@ it('a record is on disk when it is acknowledged, numbered, with the hash of the 
   expect(records[0]).toMatchObject({ time: '2026-11-20T08:00:00.000Z', ...givenRecord() });
 });
 
-it('a record can be checked without this program: its hash is that of its text without the hash', async () => {
+it('a record can be verified without this program: its hash is that of its text without the hash', async () => {
   const [line = ''] = await linesOf(await givenRecords(1));
 
   const text = line.replace(/,"hash":"[^"]*"\}$/, '}');
@@ -42,7 +42,7 @@ it('a record can be checked without this program: its hash is that of its text w
   expect(createHash('sha256').update(text).digest('hex')).toBe((JSON.parse(line) as { hash: string }).hash);
 });
 
-it('a record is a line of the log as well, for those who collect it', async () => {
+it('a record is written to the log as well', async () => {
   const { journal, logged } = givenJournal(givenFile());
 
   const position = await journal.append(givenRecord());
@@ -52,7 +52,7 @@ it('a record is a line of the log as well, for those who collect it', async () =
   );
 });
 
-it('a record is never changed or removed, also by somebody who writes the file with SQLite', async () => {
+it('a record is never changed or removed, not even by somebody who writes the file with SQLite', async () => {
   const file = await givenRecords(2);
   const database = new DatabaseSync(file);
 
@@ -61,7 +61,7 @@ it('a record is never changed or removed, also by somebody who writes the file w
   database.close();
 });
 
-it('a record is written together with others that wait, in their order', async () => {
+it('a record is written in one batch with others that wait, in their order', async () => {
   const { journal, written } = givenJournal(givenFile());
 
   const positions = await Promise.all(
@@ -73,7 +73,7 @@ it('a record is written together with others that wait, in their order', async (
   expect(written.length).toBeLessThan(5);
 });
 
-it('a query returns what fits and may be seen, the newest first', async () => {
+it('a query returns matching visible records, the newest first', async () => {
   const { journal } = givenJournal(givenFile());
   for (const [request, appliance] of Object.entries({ a: 'lb-1', b: 'lb-2', c: 'lb-1', d: 'lb-1' }))
     await journal.append(givenRecord({ request, appliance }));
@@ -85,7 +85,7 @@ it('a query returns what fits and may be seen, the newest first', async () => {
   expect(seen.map(({ request }) => request)).toEqual(['c', 'b', 'a']);
 });
 
-it('a query reads on where many may not be seen', async () => {
+it('a query reads on when many records are not visible', async () => {
   const { journal } = givenJournal(givenFile());
   await Promise.all(Array.from({ length: 1_500 }, (_, index) => journal.append(givenRecord({ request: `${index}` }))));
 
@@ -94,7 +94,7 @@ it('a query reads on where many may not be seen', async () => {
   expect(seen).toMatchObject([{ request: '3' }]);
 });
 
-it('move in the transaction of their record, and are there when the journal is opened', async () => {
+it('the changes and the freeze are stored in the transaction of their record, and restored on opening', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   await journal.append(givenRecord({ event: 'change' }), {
@@ -117,7 +117,7 @@ it('move in the transaction of their record, and are there when the journal is o
   expect((await recordsOf(file)).map(({ event }) => event)).toEqual(['change', 'freeze', 'unfreeze']);
 });
 
-it('changes and the freeze leave nothing of a secret on disk once they are replaced', async () => {
+it('the changes and the freeze leave no secret on disk once they are replaced', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   await journal.keep({ changes: new Map([['ch-1', 'canary-of-a-password'.repeat(500)]]) });
@@ -142,7 +142,7 @@ it.each<readonly [string, (file: string) => void, string, RegExp]>([
     'unwritable',
     /damaged/,
   ],
-])('a file that cannot be written as %s is refused with the reason and a remedy', async (_, make, reason, message) => {
+])('a journal file that is %s is refused with the reason and a remedy', async (_, make, reason, message) => {
   const file = givenFile();
   make(file);
   const { journal, failures } = givenJournal(file);
@@ -155,7 +155,7 @@ it.each<readonly [string, (file: string) => void, string, RegExp]>([
   expect(failures()).toBe(1);
 });
 
-it('a file that cannot be written is tried again at the next call, without a restart', async () => {
+it('a journal file that cannot be written is retried at the next call, without a restart', async () => {
   const file = givenFile();
   mkdirSync(file);
   const { journal, logged } = givenJournal(file);
@@ -169,7 +169,7 @@ it('a file that cannot be written is tried again at the next call, without a res
   );
 });
 
-it('a file that cannot be written that nobody waited for is known by the next call, though it failed for its caller', async () => {
+it('a write that finished after its caller timed out is known to the next call', async () => {
   const { journal } = givenJournal(givenFile());
   const openings: Opened[] = [];
   journal.onOpened((opened) => void openings.push(opened));
@@ -186,7 +186,7 @@ it('a file that cannot be written that nobody waited for is known by the next ca
   expect(openings.map(({ changes }) => [...changes.keys()])).toEqual([[], ['ch-1']]);
 });
 
-it('a file that cannot be written in a folder that cannot be made names the setting', async () => {
+it('a journal file in a folder that cannot be created names the setting', async () => {
   const { journal } = givenJournal('/proc/no-such-folder/deeper/journal.db');
 
   await expect(journal.append(givenRecord())).rejects.toMatchObject({
@@ -194,7 +194,7 @@ it('a file that cannot be written in a folder that cannot be made names the sett
   });
 });
 
-it('and is gone is not begun again in the same process', async () => {
+it('a deleted journal file is not started again in the same process', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   await journal.append(givenRecord());
@@ -206,7 +206,7 @@ it('and is gone is not begun again in the same process', async () => {
   });
 });
 
-it('and replaced by another one is refused', async () => {
+it('a replaced journal file is refused', async () => {
   const other = await givenRecords(3);
   const file = givenFile();
   const { journal } = givenJournal(file);
@@ -224,7 +224,7 @@ it.each([
     "UPDATE records SET line = replace(line, 'ann', 'bob') WHERE number = 3",
     /number 3 of its records was changed/,
   ],
-])('and %s is not continued after a restart', async (_, statement, message) => {
+])('a journal file that %s is not continued after a restart', async (_, statement, message) => {
   const file = await givenRecords(3);
   tamper(file, statement);
 
@@ -240,7 +240,7 @@ it.each([
   ['has an empty write-ahead log', (file: string) => truncateSync(`${file}-wal`), 'broken'],
   // SQLite has it open, and can still bring it into the file.
   ['has no write-ahead log', (file: string) => renameSync(`${file}-wal`, `${file}-wal.1`), undefined],
-])('and %s acknowledges no record that is not there at the next start', async (_, harm, refusal) => {
+])('a journal file that %s acknowledges no record that is missing after the next start', async (_, harm, refusal) => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   // More than one page, and more than a checkpoint leaves in the log.
@@ -265,7 +265,7 @@ it.each([
   ['a view', 'ALTER TABLE records RENAME TO more; CREATE VIEW records AS SELECT * FROM more', 'table more'],
   ['another index', 'CREATE INDEX mine ON records (number)', 'index mine'],
   ['no index of requests', 'DROP INDEX records_request', 'index records_request'],
-])('and has %s takes no record, and is not whole', async (_, statement, named) => {
+])('a journal file with %s accepts no record, and is not intact', async (_, statement, named) => {
   const file = await givenRecords(2);
   const database = new DatabaseSync(file);
   database.exec(statement);
@@ -278,7 +278,7 @@ it.each([
   expect((await verifyJournal(file)).faults).toContainEqual(expect.stringContaining(named));
 });
 
-it('a journal that was changed from outside by a write that a kill left unfinished is whole, without that write', async () => {
+it('a journal is intact without the unfinished write of a killed outside process', async () => {
   const file = await givenRecords(2);
   appendFileSync(`${file}-wal`, Buffer.alloc(5_000, 'x'));
 
@@ -288,7 +288,7 @@ it('a journal that was changed from outside by a write that a kill left unfinish
   expect(await verifyJournal(file)).toMatchObject({ records: 3, faults: [] });
 });
 
-it('is for its own user alone, as the files beside it are', async () => {
+it('a journal file is readable only by its own user, like the files beside it', async () => {
   const file = join(dirname(givenFile()), 'deeper', 'journal.db');
   const { journal } = givenJournal(file);
 
@@ -300,7 +300,7 @@ it('is for its own user alone, as the files beside it are', async () => {
   expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
 });
 
-it('says at the start that it begins a new chain, and later that it is the same one', async () => {
+it('a journal logs at the start that it begins a new chain, and later that it continues it', async () => {
   const file = givenFile();
   const first = givenJournal(file);
   await first.journal.append(givenRecord());
@@ -312,7 +312,7 @@ it('says at the start that it begins a new chain, and later that it is the same 
   expect([says(first.logged), says(second.logged)]).toEqual([true, false]);
 });
 
-it('warns at the start of calls of an earlier run that have no outcome', async () => {
+it('a journal warns at the start of earlier calls without an outcome', async () => {
   const file = givenFile();
   const first = givenJournal(file).journal;
   await first.append(givenRecord({ request: 'known' }));
@@ -333,7 +333,7 @@ it('warns at the start of calls of an earlier run that have no outcome', async (
   );
 });
 
-it('takes nothing any more once it is closed', async () => {
+it('a journal accepts nothing once it is closed', async () => {
   const { journal } = givenJournal(givenFile());
   await journal.append(givenRecord());
   await journal.close();

@@ -20,7 +20,7 @@ function givenSwitch() {
   return { freeze, keep, journal, changes };
 }
 
-it('freezes before the journal has it, and keeps it there', async () => {
+it('a freeze takes effect before the journal stores it', async () => {
   const { freeze, keep, journal } = givenSwitch();
 
   const kept = freeze.freeze(incident, keep);
@@ -33,7 +33,7 @@ it('freezes before the journal has it, and keeps it there', async () => {
   expect(JSON.parse(journal.freeze ?? '')).toEqual(frozen);
 });
 
-it('holds while the disk is full, says that it is not kept, and is kept as soon as there is room', async () => {
+it('a freeze holds while the disk is full, says that it is not stored, and is stored once there is room', async () => {
   const { freeze, keep, journal } = givenSwitch();
   journal.isFull = true;
 
@@ -48,7 +48,7 @@ it('holds while the disk is full, says that it is not kept, and is kept as soon 
   expect(journal.freeze).toContain('incident 7');
 });
 
-it('stays frozen if the thaw cannot be kept', async () => {
+it('a freeze stays in effect if the thaw cannot be stored', async () => {
   const { freeze, keep, journal } = givenSwitch();
   await freeze.freeze(incident, keep);
   journal.isFull = true;
@@ -59,7 +59,7 @@ it('stays frozen if the thaw cannot be kept', async () => {
   expect(freeze.signal.aborted).toBe(true);
 });
 
-it('takes over what the journal has when it is opened, but never lifts a freeze that it does not have yet', async () => {
+it('a freeze is taken over from the opened journal, which never lifts one that it has not stored yet', async () => {
   const { freeze, keep, journal } = givenSwitch();
 
   freeze.found(JSON.stringify(frozen));
@@ -73,7 +73,7 @@ it('takes over what the journal has when it is opened, but never lifts a freeze 
   expect(freeze.state).toEqual(frozen);
 });
 
-it('counts as frozen if what the journal has cannot be read: somebody froze it', () => {
+it('a freeze is assumed if its record in the journal cannot be read', () => {
   const { freeze } = givenSwitch();
 
   freeze.found('{');
@@ -81,7 +81,7 @@ it('counts as frozen if what the journal has cannot be read: somebody froze it',
   expect(freeze.state).toEqual({ by: 'unknown', reason: 'unknown', since: 'unknown' });
 });
 
-it('ends as the last call said: memory, signal, journal and metric agree', async () => {
+it('a freeze ends as the last call says: memory, signal, journal and metric agree', async () => {
   const step = fc.record({ freezes: fc.boolean(), turnsBefore: fc.integer({ min: 0, max: 3 }) });
 
   await fc.assert(

@@ -23,7 +23,7 @@ describe('finding an operation', () => {
     ['GET', '/interfaces/virtual/eth0%3Aweb', 'readVirtualInterface', '/interfaces/virtual/eth0:web'],
     ['DELETE', '/ipds/waf/files/a.conf', 'deleteWafFile', '/ipds/waf/files/a.conf'],
     ['GET', '/routing/tables/a/b/c', 'readRoutingPath', '/routing/tables/a/b/c'],
-  ])('takes %s %s for %s and sends it as %s', (method, path, key, sent) => {
+  ])('resolves %s %s to %s and sends it as %s', (method, path, key, sent) => {
     const call = operations.find(method, path);
 
     expect(call.operation.key).toBe(key);
@@ -41,7 +41,7 @@ describe('finding an operation', () => {
   const places = ['/farms/X/status', '/farms/X', '/X/farms', '/farms/shop/X', '/farms/shop/services/X/backends'];
 
   it.each(Object.entries(spellings))(
-    'refuses %s at every place, which somebody on the way could read in another way',
+    'refuses %s at every place, because a proxy could parse it differently',
     (_, words) => {
       const paths = places.flatMap((place) => words.map((word) => place.replace('X', () => word)));
 
@@ -50,30 +50,33 @@ describe('finding an operation', () => {
     },
   );
 
-  it.each(['//farms', '/routing/a/../b', '/routing/a//b', 'farms', ''])('refuses %j in the same way', (path) => {
+  it.each(['//farms', '/routing/a/../b', '/routing/a//b', 'farms', ''])('refuses %j for the same reason', (path) => {
     expect(refusalOf('GET', path)).toMatchObject({ code: 'unsafe_path', status: 400 });
   });
 
-  it('knows no path that the table lacks', () => {
+  it('finds no path that is missing in the table', () => {
     expect(refusalOf('GET', '/nothing')).toMatchObject({ code: 'unknown_path', status: 404 });
   });
 
-  it.each(['POST', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'get'])('says what a path takes instead of %s', (method) => {
-    expect(refusalOf(method, '/farms/shop/status')).toMatchObject({
-      code: 'method_not_allowed',
-      headers: { allow: 'GET' },
-    });
-  });
+  it.each(['POST', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'get'])(
+    'says which verbs a path accepts instead of %s',
+    (method) => {
+      expect(refusalOf(method, '/farms/shop/status')).toMatchObject({
+        code: 'method_not_allowed',
+        headers: { allow: 'GET' },
+      });
+    },
+  );
 
   it('refuses a path that is longer than any name', () => {
     expect(refusalOf('GET', `/farms/${'a'.repeat(3_000)}`)).toMatchObject({ code: 'path_too_long', status: 414 });
   });
 
-  it.each(['actOnFarm', 'PUT /farms/{farmname}/actions'])('knows an operation as %s', (name) => {
+  it.each(['actOnFarm', 'PUT /farms/{farmname}/actions'])('finds an operation by %s', (name) => {
     expect(operations.named(name)?.key).toBe('actOnFarm');
   });
 
-  it('sends on what it was sent, or refuses it, for any names', () => {
+  it('sends exactly what it got, or refuses it, for any names', () => {
     const route = fc.constantFrom(...endpointRows.map(([, row]) => parseRoute(row.route)));
     const names = fc.array(hostileName, { minLength: 8, maxLength: 8 });
     const spelling = fc.constantFrom(

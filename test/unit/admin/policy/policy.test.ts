@@ -9,7 +9,7 @@ const risks = ['read', 'secret', 'reversible', 'disruptive', 'destructive'] as c
 const yes = { allowed: true };
 const no = (because: string) => ({ allowed: false, because });
 
-describe('a role', () => {
+describe('the role of a token', () => {
   const allowed = {
     viewer: ['read'],
     operator: ['read', 'reversible'],
@@ -17,13 +17,16 @@ describe('a role', () => {
     alertmanager: [],
   } as const;
 
-  it.each(roles.flatMap((role) => risks.map((risk) => [role, risk] as const)))('%s meets %s', (role, risk) => {
-    const isAllowed = (allowed[role] as readonly string[]).includes(risk);
-    const principal = givenPrincipal({ role });
+  it.each(roles.flatMap((role) => risks.map((risk) => [role, risk] as const)))(
+    'decides correctly for %s and the risk %s',
+    (role, risk) => {
+      const isAllowed = (allowed[role] as readonly string[]).includes(risk);
+      const principal = givenPrincipal({ role });
 
-    expect(roleMay(role, risk)).toBe(isAllowed);
-    expect(may(principal, 'listFarms', { risk })).toEqual(isAllowed ? yes : no('role_too_low'));
-  });
+      expect(roleMay(role, risk)).toBe(isAllowed);
+      expect(may(principal, 'listFarms', { risk })).toEqual(isAllowed ? yes : no('role_too_low'));
+    },
+  );
 });
 
 describe('the lists of a token', () => {
@@ -37,11 +40,11 @@ describe('the lists of a token', () => {
     [{ deny: ['readFarm'] }, yes],
     [{ allow: ['listFarms'], deny: ['listFarms'] }, no('operation_denied')],
     [{ allow: ['listFarms'], deny: ['readFarm'] }, yes],
-  ] as const)('%j answer listFarms with %j', (lists, decision) => {
+  ] as const)('answer %j for listFarms with %j', (lists, decision) => {
     expect(may(givenPrincipal(lists), 'listFarms', { risk: 'read' })).toEqual(decision);
   });
 
-  it('add nothing to a role, and the role is what a refusal names first', () => {
+  it('add nothing to a role, and a refusal names the role first', () => {
     const viewer = givenPrincipal({ role: 'viewer', allow: ['deleteFarm'], deny: ['deleteFarm'] });
 
     expect(may(viewer, 'deleteFarm', endpoints.deleteFarm)).toEqual(no('role_too_low'));
@@ -51,14 +54,14 @@ describe('the lists of a token', () => {
 describe('the operations of the gateway itself', () => {
   const keys = Object.keys(ownOperations) as (keyof typeof ownOperations)[];
 
-  it('have no key or route of an operation of the appliances', () => {
+  it('have no key or route of an appliance operation', () => {
     const routes = Object.values(endpoints).map(({ route }) => route as string);
 
     expect(keys.filter((key) => key in endpoints)).toEqual([]);
     expect(Object.values(ownOperations).filter((route) => routes.includes(route))).toEqual([]);
   });
 
-  it.each(keys)('%s is for the role admin and for who is left it by its lists', (key) => {
+  it.each(keys)('include %s only for the role admin, within the lists of its token', (key) => {
     expect(mayOwn(givenPrincipal(), key)).toEqual(yes);
     expect(mayOwn(givenPrincipal({ allow: [key] }), key)).toEqual(yes);
     for (const role of ['viewer', 'operator'] as const)
@@ -75,7 +78,7 @@ describe('the operations of the gateway itself', () => {
     [['lb-a'], no('appliance_denied')],
     [['*-a', 'lb-*'], no('appliance_denied')],
     [[], no('appliance_denied')],
-  ])('may be a freeze or a thaw with a token of %j: %j', (appliances, decision) => {
+  ])('permit a freeze or a thaw to a token of %j: %j', (appliances, decision) => {
     const principal = givenPrincipal({ appliances });
 
     expect(mayOwn(principal, 'freeze')).toEqual(decision);
@@ -98,7 +101,7 @@ it.each([
   [{ deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'listFarms' }, true],
   [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'deleteFarm' }, false],
   [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-b', operation: 'listFarms' }, false],
-])('a record of the audit to a token with %j: %j is visible: %j', (limits, record, isVisible) => {
+])('for a token with %j, the audit record %j is visible: %j', (limits, record, isVisible) => {
   expect(maySeeRecord(givenPrincipal(limits), record)).toBe(isVisible);
 });
 
@@ -114,7 +117,7 @@ describe('the risk of a call', () => {
     ['GET /certificates/shop.key.pem/info', 'read'],
     ['GET /certificates/monkey/info', 'read'],
     ['DELETE /certificates/shop.key', 'destructive'],
-  ])('%s is %s', (request, risk) => {
+  ])('is for %s: %s', (request, risk) => {
     const [method = '', path = ''] = request.split(' ');
 
     expect(riskOf(find(method, path))).toBe(risk);

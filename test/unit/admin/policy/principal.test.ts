@@ -37,11 +37,14 @@ describe('a token', () => {
     });
   });
 
-  it.each(['', 'nobody', 'ann-toke', 'ann-token ', 'ANN-TOKEN', digestOf('ann-token')])('%j opens nothing', (token) => {
-    const { identify } = createPrincipals([entry('ann')], now);
+  it.each(['', 'nobody', 'ann-toke', 'ann-token ', 'ANN-TOKEN', digestOf('ann-token')])(
+    'grants no access as %j',
+    (token) => {
+      const { identify } = createPrincipals([entry('ann')], now);
 
-    expect(identify(token)).toBeUndefined();
-  });
+      expect(identify(token)).toBeUndefined();
+    },
+  );
 
   it.each([
     [nowMs + 1, 'principal'],
@@ -49,7 +52,7 @@ describe('a token', () => {
     [nowMs - 1, 'expired'],
     [0, 'expired'],
     [undefined, 'principal'],
-  ])('that ends at %j is found as %s', (expiresAtMs, kind) => {
+  ])('with the expiry %j is found as %s', (expiresAtMs, kind) => {
     const { identify } = createPrincipals([entry('ann', expiresAtMs === undefined ? {} : { expiresAtMs })], now);
 
     expect(identify('ann-token')).toEqual({ [kind]: expect.objectContaining({ name: 'ann' }) });
@@ -72,7 +75,7 @@ describe('a token', () => {
   });
 });
 
-describe('the comparison', () => {
+describe('the token comparison', () => {
   // Constant time cannot be seen from the result, so the calls are counted.
   function countedComparisons() {
     const compare = vi.spyOn(crypto, 'timingSafeEqual');
@@ -85,7 +88,7 @@ describe('the comparison', () => {
   }
 
   it.each(['ann-token', 'bob-token', 'eve-token', 'nobody', ''])(
-    'of %j takes constant time and compares all digests, wherever the right one is',
+    'takes constant time for %j and compares all digests, wherever the match is',
     (token) => {
       const { identify } = createPrincipals([entry('ann'), entry('bob'), entry('eve')], now);
       const compare = countedComparisons();
@@ -97,10 +100,10 @@ describe('the comparison', () => {
   );
 });
 
-describe('a reload', () => {
+describe('a reload of the tokens', () => {
   const withdrawn = expect.objectContaining({ code: 'unauthenticated' }) as Error;
 
-  it('ends removed principals at once, also for earlier requests', () => {
+  it('removes deleted principals at once, also for earlier requests', () => {
     const principals = createPrincipals([entry('ann'), entry('bob')], now);
     const ann = principalIn(principals.identify('ann-token'));
     const bob = principalIn(principals.identify('bob-token'));
@@ -122,7 +125,7 @@ describe('a reload', () => {
     { skipConfirmation: true },
     { guards: 'warn' },
     { sha256: digestOf('another') },
-  ])('ends a principal whose entry has changed: %j', (change) => {
+  ])('removes a principal whose entry has changed: %j', (change) => {
     const principals = createPrincipals([entry('ann')], now);
     const before = principalIn(principals.identify('ann-token'));
 

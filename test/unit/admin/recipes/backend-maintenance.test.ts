@@ -25,7 +25,7 @@ function givenContext(
   });
 }
 
-it('quotes the names of the appliance in the command that ends the remaining connections', async () => {
+it('drain-backend quotes appliance names in the command that ends the remaining connections', async () => {
   const { steps } = await drainBackend.plan(givenContext([{ ...row, id: '0', service: 'front;reboot' }]));
 
   await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
@@ -36,22 +36,25 @@ it('quotes the names of the appliance in the command that ends the remaining con
 it.each([
   ['back', '2 connections'],
   ['front', '3 connections'],
-])('finds the backend of the service %s where two services have one of its id', async (service, connections) => {
-  const backends = [
-    { ...row, id: '0', service: 'front', established: 3 },
-    { ...row, id: '0', service: 'back', established: 2 },
-  ];
-  const context = givenContext(backends, { values: { farm: 'shop', backend: '0', service } });
+])(
+  'drain-backend finds the backend of the service %s when two services have the same backend id',
+  async (service, connections) => {
+    const backends = [
+      { ...row, id: '0', service: 'front', established: 3 },
+      { ...row, id: '0', service: 'back', established: 2 },
+    ];
+    const context = givenContext(backends, { values: { farm: 'shop', backend: '0', service } });
 
-  const { facts } = await drainBackend.plan(context);
+    const { facts } = await drainBackend.plan(context);
 
-  expect(facts[1]).toContain(connections);
-  await expect(drainBackend.plan(givenContext(backends))).rejects.toMatchObject({
-    title: '0 means 2 backends of shop',
-  });
-});
+    expect(facts[1]).toContain(connections);
+    await expect(drainBackend.plan(givenContext(backends))).rejects.toMatchObject({
+      title: '0 means 2 backends of shop',
+    });
+  },
+);
 
-it('does not call a backend drained whose connections the appliance does not tell', async () => {
+it('drain-backend does not report a drained backend when the appliance omits its connections', async () => {
   const { steps } = await drainBackend.plan(givenContext([{ ...row, id: '0', service: 'front', established: null }]));
 
   await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
@@ -63,7 +66,7 @@ it('does not call a backend drained whose connections the appliance does not tel
 it.each([
   ['ten minutes ahead', 600_000],
   ['back by an hour', -3_600_000],
-])('waits for its time of five minutes when the system clock is set %s', async (_, stepMs) => {
+])('drain-backend waits for its full five minutes when the system clock is set %s', async (_, stepMs) => {
   const clock = { wallMs: 1_800_000_000_000, steadyMs: 0 };
   const context = givenContext([{ ...row, id: '0', service: 'front' }], {
     waitMs: undefined,

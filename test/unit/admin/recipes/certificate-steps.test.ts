@@ -4,7 +4,7 @@ import { readNewCertificate } from '../../../../src/admin/recipes/new-certificat
 import { issue } from '../../../support/issue.ts';
 import { givenRecipe } from './given-recipe.ts';
 
-it('a certificate that came into the store after the plan is not uploaded again', async () => {
+it('a certificate that reached the store after the plan is not uploaded again', async () => {
   const { cert, key } = issue();
   const newCertificate = readNewCertificate({ path: 'c', text: cert }, { path: 'k', text: key }, { nowMs: Date.now() });
   const calls = {

@@ -63,7 +63,7 @@ it.each<readonly [string, Entries, Entries]>([
   expect(await refusal()).toMatch(/^No farm presents old\.pem/);
 });
 
-it('a newer certificate is found in the place of one with an empty subject, for the same names', async () => {
+it('a newer certificate replaces one with an empty subject, for the same names', async () => {
   const made = (from: number) =>
     createCertificate({
       subject: {},
@@ -77,7 +77,7 @@ it('a newer certificate is found in the place of one with an empty subject, for 
   expect(await refusal()).toMatch(/^No farm presents old\.pem/);
 });
 
-describe('no newer certificate is found', () => {
+describe('the search for a newer certificate', () => {
   const other = issue();
   const sooner = issue({ from: -2, until: 3 });
   const pair = (made: Identity) => ({ 'shop/fullchain.pem': made.cert, 'shop/privkey.pem': made.key });
@@ -108,27 +108,27 @@ describe('no newer certificate is found', () => {
       /\/a \/fullchain\.pem holds no PEM/,
     ],
     ['in more files than a sentence can name', others(100, (at) => `${at}.crt`, 'no PEM'), /; and 95 other files\./],
-  ])('%s', async (_, files, because) => {
+  ])('finds none %s', async (_, files, because) => {
     const { refusal } = await givenRenewed(files);
 
     expect(await refusal()).toMatch(because);
   });
 
-  it('in a folder of other things', async () => {
+  it('finds none in a folder of other files', async () => {
     const { link, refusal } = await givenRenewed(others(100, (at) => `0/${at}.txt`));
     await link(others(100, (at) => `link-${at}`, '0'));
 
     expect(await refusal()).toMatch(/has more than 10000 files/);
   });
 
-  it('in a folder that is not there', async () => {
+  it('finds none in a missing folder', async () => {
     const { folder, refusal } = await givenRenewed({});
     await rm(folder, { recursive: true });
 
     expect(await refusal()).toMatch(/cannot be read \(ENOENT\).*admin\.approvals\.certificates_folder/);
   });
 
-  it('in files that never end, or lead to themselves', async () => {
+  it('finds none in endless files, or in links to themselves', async () => {
     const { folder, link, refusal } = await givenRenewed({});
     // A regular file of the size 0, of which 757 MB were read.
     await link({ 'map.crt': '/proc/self/pagemap', 'zero.crt': '/dev/zero', loop: 'loop' });
@@ -146,7 +146,7 @@ describe('no newer certificate is found', () => {
     ['has no name', { subject: { OU: 'nobody' } }],
     ['has an empty name', { subject: { CN: '' } }],
     ['is for all names below one', { subject: { CN: '.example.com' }, altNames: ['DNS:.example.com'] }],
-  ])('for a certificate that %s', async (_, named) => {
+  ])('finds none for a certificate that %s', async (_, named) => {
     const [notBefore, notAfter] = [-60, 29].map((days) => new Date(Date.now() + days * dayMs)) as [Date, Date];
     const { refusal } = await givenRenewed(shop, createCertificate({ ...named, notBefore, notAfter }));
 

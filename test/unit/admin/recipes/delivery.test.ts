@@ -41,7 +41,7 @@ const names = fc.uniqueArray(
   },
 );
 
-it('a certificate is the predecessor whenever the new one has all of its names, in any order', async () => {
+it('a certificate is replaced whenever the new one has all of its names, in any order', async () => {
   const some = names.chain((all) =>
     fc.record({
       old: fc.shuffledSubarray(all, { minLength: 1 }),
@@ -64,7 +64,7 @@ it('a certificate is the predecessor whenever the new one has all of its names, 
   );
 });
 
-it('a certificate stays whenever one of its names would be lost, and that name is said', async () => {
+it('a certificate is kept whenever one of its names would be lost, and that name is reported', async () => {
   await fc.assert(
     fc.asyncProperty(names, fc.boolean(), async (some, hasName) => {
       const commonName = hasName ? some[0]! : '';
@@ -78,7 +78,7 @@ it('a certificate stays whenever one of its names would be lost, and that name i
   );
 });
 
-it('a certificate for fewer names stays, though the first of the new names is its own', async () => {
+it('a certificate for fewer names is kept, even if its name is the first of the new one', async () => {
   const plan = await planFor(
     issue({ names: ['a.test'], from: -60 }),
     issue({ names: ['a.test', 'b.test'], commonName: '' }),
@@ -87,7 +87,7 @@ it('a certificate for fewer names stays, though the first of the new names is it
   expect(plan).toMatchObject({ deliveries: [], kept: [{ file: 'old.pem', lost: [] }] });
 });
 
-it('a delivery asks for nothing that waits for the proxies of other farms', async () => {
+it('a delivery makes no call that waits for the proxies of other farms', async () => {
   const asked: string[] = [];
   const farm = (name: string, profile = 'http') => ({ name, profile });
   const replies: Readonly<Record<string, unknown>> = {

@@ -51,7 +51,7 @@ describe('the chain of a renewed certificate', () => {
     ['no root', leaf.cert + inter.cert, 'lacks the certificate of Zoo Root, which issued the last one in it'],
     ['an authority that did not sign it', leaf.cert + valid.cert, 'lacks the certificate of Zoo Inter'],
     ['an intermediate that ended', ofTwins.cert + ended.cert + root.cert, 'Zoo Inter in fullchain.pem is valid from'],
-  ])('is refused with %s, unless a flag says so', (_, cert, message) => {
+  ])('is refused with %s, unless a flag permits it', (_, cert, message) => {
     expect(() => read(cert, cert.startsWith(leaf.cert) ? leaf.key : ofTwins.key)).toThrow(message);
     const text = { path: 'fullchain.pem', text: cert };
     const key = cert.startsWith(leaf.cert) ? leaf.key : ofTwins.key;
@@ -60,7 +60,7 @@ describe('the chain of a renewed certificate', () => {
     ]);
   });
 
-  it('goes on through the one of two intermediates that is valid, in any order', () => {
+  it('continues through the valid one of two intermediates, in any order', () => {
     for (const twins of [ended.cert + valid.cert, valid.cert + ended.cert]) {
       const { bytes } = read(ofTwins.cert + twins + root.cert, ofTwins.key);
       expect(partsOf(bytes)).toEqual([ofTwins.cert, valid.cert, root.cert].map((pem) => pem.trim()));
@@ -75,7 +75,7 @@ describe('the chain of a renewed certificate', () => {
     expect(partsOf(read(leaf.cert + inter.cert, leaf.key).bytes)).toHaveLength(2);
   });
 
-  it('has the common name of a name that stands beside another one', () => {
+  it('has the right common name in a multi-valued subject', () => {
     expect(partOf('O=Zoo\nUID=17 + CN=shop.example.com + L=Lyon', 'CN')).toBe('shop.example.com');
     expect(partOf('O=Zoo\nUID=17 + CN=a \\+ b', 'CN')).toBe('a + b');
   });
@@ -88,7 +88,12 @@ describe('a renewed certificate', () => {
   it.each([
     ['is empty', '', good.key, 'fullchain.pem holds no PEM certificate'],
     ['is cut off', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', good.key, 'is damaged'],
-    ['has the key of another', good.cert, issue().key, 'does not belong to any certificate in fullchain.pem'],
+    [
+      'has the key of another certificate',
+      good.cert,
+      issue().key,
+      'does not belong to any certificate in fullchain.pem',
+    ],
     [
       'has a key with a passphrase',
       good.cert,
@@ -98,11 +103,11 @@ describe('a renewed certificate', () => {
     ['has no key', good.cert, '', 'holds no PEM private key'],
     ['is not valid yet', early.cert, early.key, 'It is valid from 2026-11-22 only'],
     ['has expired', late.cert, late.key, 'It expired on 2026-11-19'],
-  ])('that %s is refused', (_, cert, key, message) => {
+  ])('is refused when it %s', (_, cert, key, message) => {
     expect(() => read(cert, key)).toThrow(new RegExp(`${message}.*Nothing was changed`));
   });
 
-  it('may stand in any order, with comments and Windows line ends', () => {
+  it('may contain its parts in any order, with comments and Windows line ends', () => {
     const authority = issue(-1, 900, { subject: { CN: 'Test CA' }, isAuthority: true });
     const leaf = issue(-1, 89, { issuer: authority });
     const windows = (text: string) => text.replaceAll('\n', '\r\n');
@@ -125,7 +130,7 @@ describe('a renewed certificate', () => {
 it.each([
   ['end', '270217120000Z'],
   ['beginning', '261119120000Z'],
-])('a renewed certificate whose %s cannot be read is refused', (_, time) => {
+])('a renewed certificate is refused when its %s cannot be read', (_, time) => {
   const { cert, key } = issue();
   const der = Buffer.from(cert.replaceAll(/-----[^-]+-----/g, ''), 'base64').toString('latin1');
   const damaged = Buffer.from(der.replace(time, `${time.slice(0, 2)}99${time.slice(4)}`), 'latin1');

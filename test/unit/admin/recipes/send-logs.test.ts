@@ -53,7 +53,7 @@ it.each([
     { remote_host: '192.0.2.5', remote_port: '5514', proto: 'TCP' },
   ],
   ['more that may be left out', [...usual, parameter('template')], { ip: '192.0.2.5', port: '5514', protocol: 'tcp' }],
-])('sends what the appliance describes: %s', async (_, parameters, body) => {
+])('send-logs sends the parameters that the appliance describes: %s', async (_, parameters, body) => {
   const { facts, steps } = await planned('192.0.2.5:5514', parameters);
 
   expect(facts).toEqual(['Its remote syslog is now: {"params":[{"ip":"192.0.2.9"}]}']);
@@ -68,27 +68,27 @@ it.each([
   ['no port', usual.filter(({ name }) => name !== 'port')],
   ['no TCP', [parameter('ip'), parameter('port'), parameter('protocol', { possible_values: ['udp'] })]],
   ['two addresses', [...usual, parameter('server')]],
-])('refuses to guess where the appliance describes %s', async (_, parameters) => {
+])('send-logs refuses to guess when the appliance describes %s', async (_, parameters) => {
   await expect(planned('192.0.2.5:5514', parameters)).rejects.toMatchObject({
     title: expect.stringContaining('lb-1 takes ip'),
     remedy: expect.stringContaining('zlb-exporter admin lb-1 setRemoteSyslog'),
   });
 });
 
-it('removes it with to=off', async () => {
+it('send-logs removes the target with to=off', async () => {
   const { steps } = await planned('off', usual);
 
   expect(steps).toMatchObject([{ write: { key: 'removeRemoteSyslog' } }]);
 });
 
-it('has the line for rsyslog where the appliance describes no such call', async () => {
+it('send-logs prints a line for rsyslog when the appliance describes no such call', async () => {
   await expect(planned('192.0.2.5:5514', [])).rejects.toMatchObject({
     message: 'It describes no parameters of that call. Nothing was changed.',
     remedy: expect.stringContaining('target="192.0.2.5" port="5514" protocol="tcp"'),
   });
 });
 
-it('has the same line where a Community Edition has no such call', async () => {
+it('send-logs prints the same line when a Community Edition has no such call', async () => {
   const missing = new AdminProblem('upstream_malformed', {
     detail: 'The appliance answered 404 instead of the parameters of POST /system/rsyslog: Request not found.',
   });
@@ -100,6 +100,6 @@ it('has the same line where a Community Edition has no such call', async () => {
   });
 });
 
-it.each(['on', '192.0.2.5', ':5514', '192.0.2.5:0'])('refuses to=%s', async (to) => {
+it.each(['on', '192.0.2.5', ':5514', '192.0.2.5:0'])('send-logs refuses to=%s', async (to) => {
   await expect(planned(to, usual)).rejects.toMatchObject({ title: `${to} is not an address with a port` });
 });

@@ -36,13 +36,13 @@ it('waiting for an appliance reports only changes', async () => {
   expect((await waitFor([2, 2, 1, 0], 60_000)).told).toEqual(['2 left', '1 left']);
 });
 
-it('waiting for an appliance ends after the time, with the last result', async () => {
+it('waiting for an appliance ends after the timeout, with the last result', async () => {
   const { over, slept } = await waitFor([3, 3, 3, 3], 10_000);
 
   expect(slept).toHaveLength(2);
   expect(over).toMatchObject({ message: '3 left.', remedy: 'Wait longer.' });
 });
 
-it('waiting for an appliance checks once without any time', async () => {
+it('waiting for an appliance checks once with a timeout of zero', async () => {
   expect((await waitFor([1], 0)).slept).toEqual([]);
 });

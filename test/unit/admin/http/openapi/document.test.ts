@@ -58,7 +58,7 @@ it('the document has each operation of the table exactly once, and those of the 
   ]);
 });
 
-it('the document has no two paths that differ in the names of their placeholders only', () => {
+it('the document has no two paths that differ only in the names of their placeholders', () => {
   const shapes = Object.keys(givenJson().paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
 
   expect(shapes).toHaveLength(new Set(shapes).size);
@@ -77,7 +77,7 @@ it('the document matches each described request with the row of its operation', 
   expect(strays).toEqual([]);
 });
 
-it('the document moves a wildcard by one segment if its verb is in use, and describes it', () => {
+it('the document moves a wildcard by one segment if its verb is taken, and describes it', () => {
   const paths = operations.filter(({ operation: { operationId } }) =>
     ['readWafPath', 'removeWafSetFromFarm', 'createFarmWafPath', 'deleteFarmWafPath', 'setLdapPath'].includes(
       operationId,
@@ -153,19 +153,19 @@ describe('an operation of an appliance', () => {
     ['readCertificateInfo', undefined, 'text/plain'],
     ['readActivationCertificate', undefined, 'text/plain'],
     ['downloadBackup', undefined, 'application/x-download'],
-  ] as const)('accepts the body of its row, and answers as in the documents of the API: %s', (key, types, answer) => {
+  ] as const)('accepts the body of its row, and answers as the API document says: %s', (key, types, answer) => {
     const { requestBody, responses } = givenOperation(key);
 
     expect(requestBody && Object.keys(requestBody.content)).toEqual(types);
     expect(Object.keys(responses[200]?.content ?? {})).toEqual([answer]);
   });
 
-  it('names the question for its parameters if it accepts JSON', () => {
+  it('mentions parameter discovery if it accepts JSON', () => {
     expect(givenOperation('actOnFarm').description).toContain('/parameters?operation=actOnFarm');
     expect(givenOperation('deleteFarm').description).not.toContain('/parameters');
   });
 
-  it('has every error of the API, the 401 as 502, and the refusals of the gateway', () => {
+  it('lists every error of the API, the 401 as 502, and the refusals of the gateway', () => {
     const errors = ['400', '402', '403', '404', '405', '406', '409', '410', '415', '500', '502', '504', 'default'];
 
     for (const [key, { route }] of rows) {
@@ -179,7 +179,7 @@ describe('an operation of an appliance', () => {
     expect(responses[402]?.description).toContain('activation certificate');
   });
 
-  it('has the refusals of each operation of the gateway itself, except for those of the document', () => {
+  it('lists the refusals of each operation of the gateway itself, except for the document', () => {
     const withoutRefusals = operations.filter(({ operation }) => operation.responses['default'] === undefined);
 
     expect(withoutRefusals.map(({ operation }) => operation.operationId)).toEqual(['readOpenApiDocument']);
@@ -197,7 +197,7 @@ it('the schemas are JSON Schema 2020-12 and nothing else', () => {
   }
 });
 
-it('the schemas fit every recorded reply', () => {
+it('the schemas match every recorded reply', () => {
   const matcher = createRouteMatcher(rows.map(([key, row]) => ({ key, ...row })));
   const replies = readExchanges(ownRecordings).flatMap(({ name, request, response }) => {
     const path = request.path.replace(/^.*?\.cgi/, '').replace(/\?.*/, '');
@@ -214,7 +214,7 @@ it('the schemas fit every recorded reply', () => {
   expect(new Set(replies.map(({ key }) => key)).size).toBeGreaterThan(8);
 });
 
-it('require no plan of a change in the list', () => {
+it('the schemas do not require the plan of a change in a list', () => {
   const { Change, Changes } = givenJson().components.schemas;
 
   const listed = Changes.properties.changes.items.required;
@@ -222,7 +222,7 @@ it('require no plan of a change in the list', () => {
   expect(Change.required.filter((each: string) => !listed.includes(each))).toEqual(['plan']);
 });
 
-it('list every code of a problem', () => {
+it('the schemas list every problem code', () => {
   expect(givenJson().components.schemas.Problem.properties.code.enum).toEqual(problemCodes);
 });
 

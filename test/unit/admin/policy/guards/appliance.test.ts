@@ -5,7 +5,7 @@ describe('the name of a backup', () => {
   const listBackups = { params: [{ name: 'weekly-2026' }, { name: 'daily' }] };
 
   it.each(['deleteBackup', 'restoreBackup'] as const)(
-    'that is only the beginning of another one blocks %s',
+    'blocks %s when it is only a prefix of another one',
     async (key) => {
       const { findings } = await inspect(key, { listBackups });
 
@@ -20,11 +20,11 @@ describe('the name of a backup', () => {
     },
   );
 
-  it.each(['daily', 'weekly-2026', 'monthly', 'weekly-2026-2', 'ail'])('that is %s is unambiguous', async (name) => {
+  it.each(['daily', 'weekly-2026', 'monthly', 'weekly-2026-2', 'ail'])('is unambiguous when it is %s', async (name) => {
     expect(namesOf(await inspect('deleteBackup', { listBackups }, { params: { name } }))).toEqual([]);
   });
 
-  it('that exists, and is the beginning of another one, is a warning', async () => {
+  it('causes a warning when it exists and is a prefix of another one', async () => {
     const both = { params: [{ name: 'weekly-2026' }, { name: 'weekly' }] };
 
     expect(namesOf(await inspect('deleteBackup', { listBackups: both }))).toEqual(['backup_name_prefix warning']);
@@ -58,7 +58,7 @@ describe('an activation certificate', () => {
 });
 
 it.each(['setHttpServer', 'removeGateway', 'removeIpv4Gateway', 'removeIpv6Gateway'] as const)(
-  'the management access can be cut by %s, which is a warning without a read',
+  'the call %s can cut the management access, which is a warning without a read',
   async (key) => {
     const seen = await inspect(key, {});
 

@@ -40,7 +40,7 @@ describe('the last healthy backend', () => {
     ['another one is up', ['up', 'up']],
     ['it is down itself', ['down', 'down']],
     ['it is in maintenance already', ['maintenance', 'down']],
-  ])('is none when %s', async (_, words) => {
+  ])('is not at stake when %s', async (_, words) => {
     expect(namesOf(await service(given({ words })))).toEqual([]);
   });
 
@@ -52,7 +52,7 @@ describe('the last healthy backend', () => {
     );
   });
 
-  it('counts within its service, although another service has the same ids', async () => {
+  it('is counted within its service, even if another service has the same ids', async () => {
     const rows = [
       { id: 0, service: 'front', status: 'up' },
       { id: 1, service: 'front', status: 'down' },
@@ -67,7 +67,7 @@ describe('the last healthy backend', () => {
     expect(namesOf(await service(given({ more: { readFarmStats: { backends: null } } })))).toEqual(blocked);
   });
 
-  it('is not guarded on a farm that is down, nor when it is restored', async () => {
+  it('is not guarded on a farm that is down, nor when a backend is restored', async () => {
     const stopped = await inspect('deleteServiceBackend', given({ status: 'down', words: [] }));
     const back = await service(given({ words: ['maintenance', 'down'] }), { body: { action: 'up' } });
 
@@ -84,27 +84,30 @@ describe('the last healthy backend', () => {
     },
   );
 
-  it.each(unclear('maintenance'))('is guarded from a body that a release may read as maintenance: %s', async (text) => {
-    expect(namesOf(await service(given({ words: ['up', 'down'] }), { body: bodyOf(text) }))).toEqual(blocked);
-  });
+  it.each(unclear('maintenance'))(
+    'is guarded against a body that a release may read as maintenance: %s',
+    async (text) => {
+      expect(namesOf(await service(given({ words: ['up', 'down'] }), { body: bodyOf(text) }))).toEqual(blocked);
+    },
+  );
 
   it.each(['{"action":1}', '{"action":null}', '{"Action":"maintenance"}', '{"action":"mainten"}', '{}'])(
-    'is not guarded from a body that every release refuses: %s',
+    'is not guarded against a body that every release refuses: %s',
     async (text) => {
       expect(namesOf(await service(given({ words: ['up', 'down'] }), { body: bodyOf(text) }))).toEqual([]);
     },
   );
 });
 
-describe('an id that no backend has', () => {
-  it.each(['2', '00', '01', '-1'])('is %s, even if the appliance would accept it', async (backend) => {
+describe('an id without a backend', () => {
+  it.each(['2', '00', '01', '-1'])('is detected for %s, even if the appliance would accept it', async (backend) => {
     const { findings } = await service(given(), { params: { backend } });
 
     expect(namesOf({ findings })).toEqual(['unknown_backend blocking']);
     expect(findings[0]?.message).toContain('those it has are 0 (10.0.0.1:80), 1 (10.0.0.2:80)');
   });
 
-  it('is any in a service without backends', async () => {
+  it('is every id in a service without backends', async () => {
     const more = { readService: { params: { id: 'front', backends: null } } };
 
     expect(namesOf(await service(given({ more })))).toContain('unknown_backend blocking');
@@ -119,13 +122,13 @@ describe('an id that no backend has', () => {
     expect(namesOf(delete1)).toContain('unknown_backend blocking');
   });
 
-  it('is guarded when a backend is restored too', async () => {
+  it('is also blocked when a backend is restored', async () => {
     expect(namesOf(await service(given(), { params: { backend: '2' }, body: { action: 'up' } }))).toEqual([
       'unknown_backend blocking',
     ]);
   });
 
-  it('of an unknown service or farm is sent to the appliance, which answers 404', async () => {
+  it('is sent to the appliance, which answers 404, when the service or farm is unknown', async () => {
     const more = {
       readFarmsSummary: { params: { lslb: [] } },
       readFarmStatus: refusal('not_found'),
@@ -139,7 +142,7 @@ describe('an id that no backend has', () => {
 it.each([
   ['stopped', 'down', 'Start the farm first.'],
   ['waiting for a restart', 'needed restart', 'Restart the farm first, with the action restart.'],
-])('maintenance of an HTTP farm that is %s is blocked with a remedy', async (_, status, remedy) => {
+])('the maintenance mode of an HTTP farm that is %s is blocked with a remedy', async (_, status, remedy) => {
   for (const action of ['maintenance', 'up']) {
     const { findings } = await service(given({ status }), { body: { action } });
 
@@ -147,7 +150,7 @@ it.each([
   }
 });
 
-it('maintenance of a stopped L4xNAT farm is permitted', async () => {
+it('the maintenance mode of a stopped L4xNAT farm is permitted', async () => {
   expect(namesOf(await inspect('setFarmBackendMaintenance', given({ status: 'down' }), drain))).toEqual([]);
 });
 
@@ -168,7 +171,7 @@ describe('a redirect', () => {
   });
 
   it.each([0, 1, true, false, ' ', [], {}, ['https://x/'], { to: 'x' }])(
-    'is any value that is not empty, such as %j',
+    'is set by any value that is not empty, such as %j',
     async (redirect) => {
       expect(namesOf(await update({ redirect }))).toEqual(['redirect_deletes_backends blocking']);
     },

@@ -22,14 +22,14 @@ const restart = (replies: Replies) => inspect('actOnFarm', replies, { body: { ac
 const start = (replies: Replies) => inspect('actOnFarm', replies, { body: { action: 'start' } });
 const only = async (seen: ReturnType<typeof restart>) => (await seen).findings.at(0)?.message;
 
-it('a restart of a farm whose proxy does not answer is the repair, and is not refused', async () => {
+it('a restart of a hung farm is permitted, because it is the repair', async () => {
   const seen = restart(given({ more: { readFarmStatus: refusal('timeout') } }));
 
   expect(namesOf(await seen)).toEqual(['restart_may_leave_down warning']);
   expect(await only(seen)).toContain('does not answer the appliance; a restart is the repair');
 });
 
-it('a restart of a farm whose proxy does not answer is checked by what was read last, since the list of farms waits for each proxy that hangs', async () => {
+it('a restart of a hung farm is checked against the last reading, because the farm list blocks on hung proxies', async () => {
   const known = { name: 'shop', profile: 'https', state: 'critical', isSilent: true, vip: farm.vip, vport: '443' };
   const rival = { ...known, name: 'rival', state: 'up', isSilent: false };
   const options = { body: { action: 'restart' }, knownFarms: [{ ...known, certificates: ['shop.pem'] }] };
@@ -46,7 +46,7 @@ it('a restart of a farm whose proxy does not answer is checked by what was read 
   expect(namesOf(fileGone)).toEqual(['restart_may_leave_down blocking']);
 });
 
-it('a restart of a farm whose proxy does not answer is the repair also where its address was never read, and no list is asked that would not end', async () => {
+it('a restart of a hung farm is permitted without a known address, and reads no list that would block', async () => {
   const knownFarms = [{ name: 'shop', profile: 'http', state: 'unknown', isSilent: true }];
   const hung = given({ more: { readFarmStatus: refusal('timeout'), listFarms: refusal('timeout') } });
 
@@ -59,7 +59,7 @@ it('a restart of a farm whose proxy does not answer is the repair also where its
   expect(namesOf(unknown)).toEqual(['restart_may_leave_down warning']);
 });
 
-it('a restart of a farm whose proxy does not answer of another farm does not stop the restart of a farm that answers', async () => {
+it('a restart of a responding farm is not blocked by the hung proxy of another', async () => {
   const knownFarms = [{ name: 'shop', profile: 'http', state: 'up', vip: farm.vip, vport: '80' }];
   const late = given({ more: { listFarms: refusal('timeout') } });
 
@@ -68,7 +68,7 @@ it('a restart of a farm whose proxy does not answer of another farm does not sto
   expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
 });
 
-it('a restart of a farm whose proxy does not answer is found out in 5 seconds, a quarter of the time for which the appliance waits', async () => {
+it('the guard detects a hung farm within 5 seconds, a quarter of the limit of the appliance', async () => {
   const limits = new Map<string, number>();
 
   await inspect('actOnFarm', given({}), {
@@ -102,7 +102,7 @@ describe('a start', () => {
     expect(namesOf(await start(given({ profile })))).toEqual(['hard_restart blocking']);
   });
 
-  it('of an unknown farm is sent to the appliance, which answers 404', async () => {
+  it('is sent to the appliance, which answers 404, when the farm is unknown', async () => {
     const replies = given({
       more: { readFarmsSummary: { params: { lslb: [] } }, readFarmStatus: refusal('not_found') },
     });
@@ -110,18 +110,18 @@ describe('a start', () => {
     expect(namesOf(await start(replies))).toEqual([]);
   });
 
-  it('of a listed farm is blocked if the release does not report its status', async () => {
+  it('is blocked for a listed farm whose status the release does not report', async () => {
     const replies = given({ more: { readFarmStatus: refusal('not_found') } });
 
     expect(namesOf(await start(replies))).toEqual(['hard_restart blocking', 'restart_may_leave_down blocking']);
   });
 
-  it.each(unclear('start'))('is also a body that a release may read as one: %s', async (text) => {
+  it.each(unclear('start'))('is detected in a body that a release may read as one: %s', async (text) => {
     expect(namesOf(await inspect('actOnFarm', given({}), { body: bodyOf(text) }))).toContain('hard_restart blocking');
   });
 
   it.each(['{"action":true}', '{"action":null}', '{"action":""}', '{"action":1}', '{"Action":"start"}', '{}'])(
-    'is not a body that every release refuses: %s',
+    'is not detected in a body that every release refuses: %s',
     async (text) => {
       expect(await inspect('actOnFarm', given({}), { body: bodyOf(text) })).toEqual({ findings: [], asked: [] });
     },
@@ -129,7 +129,7 @@ describe('a start', () => {
 });
 
 describe('a restart', () => {
-  it('of a farm that can start again is a warning about its connections', async () => {
+  it('causes a warning about the connections of a farm that can start again', async () => {
     const seen = await restart(given({}));
 
     expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
@@ -138,7 +138,7 @@ describe('a restart', () => {
     );
   });
 
-  it('would leave an HTTPS farm down whose certificate has no file any more', async () => {
+  it('would leave an HTTPS farm down whose certificate file is missing', async () => {
     const more = { listCertificates: { params: [{ file: 'other.pem' }] } };
 
     expect(await only(restart(given({ more })))).toBe(
@@ -146,13 +146,13 @@ describe('a restart', () => {
     );
   });
 
-  it('asks for no certificates of a farm that has none', async () => {
+  it('reads no certificates for a farm that has none', async () => {
     const { asked } = await restart(given({ farms: [{ ...farm, profile: 'http' }] }));
 
     expect(asked).not.toContain('readFarm shop');
   });
 
-  it('of a stopped farm is permitted', async () => {
+  it('is permitted for a stopped farm', async () => {
     expect(namesOf(await restart(given({ status: 'down', interfaces: [] })))).toEqual([]);
   });
 
@@ -216,13 +216,13 @@ describe('a restart', () => {
     expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
   });
 
-  it.each(unclear('restart'))('is also a body that a release may read as one: %s', async (text) => {
+  it.each(unclear('restart'))('is detected in a body that a release may read as one: %s', async (text) => {
     const seen = await inspect('actOnFarm', given({ interfaces: [] }), { body: bodyOf(text) });
 
     expect(namesOf(seen)).toContain('restart_may_leave_down blocking');
   });
 
-  it('of an L4xNAT farm is checked if a release may read it as a start', async () => {
+  it('is checked for an L4xNAT farm if a release may read it as a start', async () => {
     const replies = given({ profile: 'l4xnat', interfaces: [] });
 
     expect(namesOf(await inspect('actOnFarm', replies, { body: { action: ['start'] } }))).toContain(
@@ -230,13 +230,13 @@ describe('a restart', () => {
     );
   });
 
-  it.each(['1,'.repeat(1_000), 'x'.repeat(100_000)])('counts too many ports as all ports', async (vport) => {
+  it.each(['1,'.repeat(1_000), 'x'.repeat(100_000)])('counts an unreadable port list as all ports', async (vport) => {
     const other = { ...farm, farmname: 'other', vport };
 
     expect(namesOf(await restart(given({ farms: [other, farm] })))).toEqual(['restart_may_leave_down blocking']);
   });
 
-  it('of an L4xNAT farm is a warning too', async () => {
+  it('causes a warning for an L4xNAT farm too', async () => {
     expect(await only(restart(given({ profile: 'l4xnat', farms: [{ ...farm, profile: 'l4xnat' }] })))).toBe(
       'The farm shop is stopped and started again; its open connections drop. Its address, its port and the files of its certificates were checked.',
     );
@@ -244,19 +244,19 @@ describe('a restart', () => {
 });
 
 describe('a stop', () => {
-  it('is a warning without a read', async () => {
+  it('causes a warning without a read', async () => {
     const seen = await inspect('actOnFarm', {}, { body: { action: 'stop' } });
 
     expect(namesOf(seen)).toEqual(['stop_farm warning']);
     expect(seen.asked).toEqual([]);
   });
 
-  it.each(unclear('stop'))('is also a body that a release may read as one: %s', async (text) => {
+  it.each(unclear('stop'))('is detected in a body that a release may read as one: %s', async (text) => {
     expect(namesOf(await inspect('actOnFarm', given({}), { body: bodyOf(text) }))).toContain('stop_farm warning');
   });
 });
 
-describe('moving a service', () => {
+describe('a moved service', () => {
   it.each(['up', 'needed restart', -1])('restarts a farm whose status is %j', async (status) => {
     expect(namesOf(await inspect('moveService', given({ status }), { body: { position: 0 } }))).toEqual([
       'moves_restart_farm blocking',
@@ -268,7 +268,7 @@ describe('moving a service', () => {
   });
 });
 
-describe('a call that starts or stops a farm where L4 farms are', () => {
+describe('a call that starts or stops a farm beside L4 farms', () => {
   const l4 = { name: 'db', profile: 'l4xnat', state: 'up' };
   const shop = { name: 'shop', profile: 'http', state: 'up', vip: farm.vip, vport: '443' };
   const summary = { params: { lslb: [{ name: 'shop', profile: 'http' }, l4] } };
@@ -280,7 +280,7 @@ describe('a call that starts or stops a farm where L4 farms are', () => {
   const reaching = async (replies: Replies, options: Parameters<typeof inspect>[2]) =>
     (await inspect('actOnFarm', replies, options)).findings.filter(({ guard }) => guard === 'reaches_l4_daemon');
 
-  it('is warned of by the proxy that was read last: zproxy calls their daemon, pound does not', async () => {
+  it('causes a warning by the last known proxy: zproxy calls the L4 daemon, pound does not', async () => {
     const options = (proxy: 'pound' | 'zproxy') => ({
       body: { action: 'restart' },
       knownFarms: [{ ...shop, proxy }, l4],
@@ -292,14 +292,14 @@ describe('a call that starts or stops a farm where L4 farms are', () => {
     expect(await reaching(given({}), options('pound'))).toEqual([]);
   });
 
-  it('is warned of by the routing policy of its services where nothing was read before', async () => {
+  it('causes a warning by the routing policy of its services when nothing was read before', async () => {
     const body = { action: 'restart' };
 
     expect(await reaching(ofProxy({ routingpolicy: 'ROUND_ROBIN' }), { body })).toHaveLength(1);
     expect(await reaching(ofProxy({}), { body })).toEqual([]);
   });
 
-  it('is not looked at before a stop, on an appliance that answers nothing', async () => {
+  it('is not checked before a stop, on an appliance that does not respond', async () => {
     const silence = { readFarmsSummary: refusal('timeout'), readFarmStatus: refusal('timeout') };
 
     const seen = await inspect('actOnFarm', silence, { body: { action: 'stop' } });
@@ -312,7 +312,7 @@ describe('a call that starts or stops a farm where L4 farms are', () => {
 describe('a new farm', () => {
   const body = { farmname: 'new', profile: 'http', vip: farm.vip, vport: '443' };
 
-  it('on the address and port of an HTTP farm is refused, and of an L4 farm warned of', async () => {
+  it('is refused on the address and port of an HTTP farm, and causes a warning on those of an L4 farm', async () => {
     const other = (profile: string, vport = '443') => ({
       ...given({ farms: [{ ...farm, profile, vport }] }),
       listFarms: { params: [{ ...farm, profile, vport }] },

@@ -43,11 +43,11 @@ describe('the guards of a call', () => {
     },
   );
 
-  it('send the call to a deactivated appliance, which refuses it like the read', async () => {
+  it('send the call to a deactivated appliance, which refuses it as it refused the read', async () => {
     expect(await inspect('deleteBackup', { listBackups: refusal('unlicensed') })).toMatchObject({ findings: [] });
   });
 
-  it('limit messages with names of the appliance to one line', async () => {
+  it('limit messages with appliance names to one line', async () => {
     const params = Array.from({ length: 100 }, (_, index) => ({ name: `weekly\u001b[2J${'x'.repeat(200)}${index}` }));
 
     const { findings } = await inspect('deleteBackup', { listBackups: { params } });
@@ -58,12 +58,12 @@ describe('the guards of a call', () => {
     expect(findings[0]?.message).toHaveLength(4_000);
   });
 
-  it('do not hide our own errors', async () => {
+  it('do not hide internal errors', async () => {
     await expect(inspect('deleteBackup', { listBackups: new TypeError('a bug') })).rejects.toThrow('a bug');
   });
 });
 
-it('no guard is for plain reads', () => {
+it('no plain read has a guard', () => {
   const reads = allGuards.flatMap(({ operations }) =>
     operations.filter((key) => ['read', 'secret'].includes(endpoints[key].risk)),
   );
