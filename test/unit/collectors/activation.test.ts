@@ -47,7 +47,7 @@ const edition = (name: string): Replies => ({
   readSystemInfo: { params: { hostname: 'lb-a', edition: name } },
 });
 
-describe('the activation recipe', () => {
+describe('the activation collector', () => {
   interface Seen {
     readonly status: string;
     readonly end?: number;
@@ -133,7 +133,7 @@ describe('the activation recipe', () => {
     ['an older release without either: nobody can tell', older(missing, missing), { status: 'unknown' }],
     ['an older release whose key may read neither', older(forbidden, forbidden), { status: 'unknown' }],
     ['an edition that is new: nobody can tell', edition('cloud'), { status: 'unknown' }],
-  ])('%s', async (_, replies, { status, end, kind }, facts = {}) => {
+  ])('derives the status and the expiry: %s', async (_, replies, { status, end, kind }, facts = {}) => {
     const collected = await collectFrom(activation, replies, { now: () => now, facts });
 
     expect(statusOf(collected)).toBe(status);
@@ -163,7 +163,7 @@ describe('the activation recipe', () => {
     },
   );
 
-  it('reads neither a known edition nor the licence of a Community appliance', async () => {
+  it('reads neither the edition again nor the licence of a Community appliance', async () => {
     const known = await collectFrom(activation, { readSystemVersion: version }, { facts: { edition: 'community' } });
     const deactivated = await collectFrom(activation, { readSystemVersion: refusal('unlicensed') });
 
@@ -172,7 +172,7 @@ describe('the activation recipe', () => {
     expect(deactivated.facts?.edition, 'Community never answers 402').toBe('enterprise');
   });
 
-  it('shows only two dates of the text form, and nothing that identifies the machine', async () => {
+  it('exposes only two dates of the text form, and nothing that identifies the machine', async () => {
     const info = {
       params: { ...days('216').params, certificate_key: 'machine-canary', host_key: 'machine-canary', support: 'true' },
     };
@@ -193,7 +193,7 @@ describe('the activation recipe', () => {
   });
 });
 
-describe('an end computed from days alone', () => {
+describe('an expiry derived from a day count', () => {
   /**
    * Returns the readings of polls every ten minutes while the days to a known end are counted down.
    */
@@ -233,7 +233,7 @@ describe('an end computed from days alone', () => {
     expect(new Set(seen.map(({ end }) => end)).size, 'a series that hardly ever moves').toBeLessThanOrEqual(3);
   });
 
-  it('stays exact through the last day and past the end', async () => {
+  it('stays exact through the last day and past the expiry', async () => {
     const from = now / 1_000;
     const trueEnd = from + 1.2 * day;
 

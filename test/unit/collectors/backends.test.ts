@@ -30,7 +30,7 @@ const l4Backend = (more: object = {}) => ({
   ...more,
 });
 
-it('the backends collector leaves the weights of backends in a service to the farm configuration', async () => {
+it('the backends collector leaves backend weights to the farm configuration collector', async () => {
   const list = [httpBackend({ weight: 5, priority: 1 })];
 
   const { text } = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
@@ -38,7 +38,7 @@ it('the backends collector leaves the weights of backends in a service to the fa
   expect(text).not.toMatch(/weight|priority/);
 });
 
-it('the backends collector writes sums of all backends in compact mode, and states only of those down or in maintenance', async () => {
+it('the backends collector in compact mode writes sums of all backends, and states only of unavailable ones', async () => {
   const list = ['up', 'down', 'maintenance', 'undefined', 'fgDOWN', 'dancing'].map((status, id) =>
     l4Backend({ id, ip: `198.51.100.${id}`, status, max_conns: 100 }),
   );
@@ -85,7 +85,7 @@ it('the backends collector reads an empty farm', async () => {
   expect(silent.text).toBe('');
 });
 
-it('the backends collector does not know the backends of a farm whose state is not known, when none are listed', async () => {
+it('the backends collector reports unknown backends when a farm of unknown state lists none', async () => {
   const inSummary = { farms: [{ name: 'shop', profile: 'http', services: 1 }], counts: [] };
   const [farm] = applianceFacts(new Map([['summary', inSummary]])).farms ?? [];
 
@@ -94,7 +94,7 @@ it('the backends collector does not know the backends of a farm whose state is n
   expect(collected.data.backends).toBeUndefined();
 });
 
-it('the backends collector has the number of sessions that the appliance counts, of which it may list fewer', async () => {
+it('the backends collector uses the session count of the appliance, which may list fewer sessions', async () => {
   const readFarmStats = { backends: [], sessions: [], total_sessions: 1 };
 
   expect((await collectFarmFrom(backends, http, { readFarmStats })).text).toMatch(/^zlb_farm_sessions\{.*\} 1\n$/);
@@ -121,7 +121,7 @@ it.each([
   ['Up', 'up'],
   ['constructor', 'unknown'],
   ['toString', 'unknown'],
-])('the backends collector shows and counts the word %j as %s', async (word, state) => {
+])('the backends collector maps the state %j to %s, and counts it', async (word, state) => {
   const collected = await collectFarmFrom(backends, http, {
     readFarmStats: { backends: [httpBackend({ status: word })] },
   });
@@ -149,7 +149,7 @@ it('the backends collector distinguishes backends of one service by id only if t
   expect(collected.duplicates).toBe(0);
 });
 
-it('the backends collector keeps one of two identical backends, and does not know the state of one that has two', async () => {
+it('the backends collector keeps one of two identical backends, and reports conflicting states as unknown', async () => {
   const list = [httpBackend(), httpBackend(), l4Backend({ status: 'up' }), l4Backend({ status: 'down' })];
 
   const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
@@ -158,7 +158,7 @@ it('the backends collector keeps one of two identical backends, and does not kno
   expect(collected.duplicates).toBe(0);
 });
 
-it('the backends collector names a backend without a port by its address, brackets an IPv6 address, and writes one without fields', async () => {
+it('the backends collector names a backend by its address without a port, and brackets an IPv6 address', async () => {
   const list = [
     {},
     l4Backend({ port: '' }),
@@ -187,6 +187,6 @@ it.each([
   ['a/b', 'http', false],
   ['shop\n', 'http', false],
   ['shop (old)', 'http', true],
-])('the backends collector reads the farm %j with the profile %j: %j', (name, profile, covered) => {
+])('the backends collector decides about the farm %j with the profile %j: %j', (name, profile, covered) => {
   expect(backends.covers({ name, profile, state: 'up' })).toBe(covered);
 });

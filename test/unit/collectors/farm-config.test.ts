@@ -34,7 +34,7 @@ it.each([
   ['zproxy', [service({ routingpolicy: 'ROUND_ROBIN' })], 'zproxy'],
   ['pound', [service()], 'pound'],
   ['a proxy that nothing names', [], undefined],
-])('the farm configuration collector tells %s by the routing policy of a service', async (_, services, proxy) => {
+])('the farm configuration collector recognises %s by the routing policy of a service', async (_, services, proxy) => {
   const replies = { listFarmguardians: checks(), readFarm: { params: { status: 'up' }, services } };
 
   const collected = await collectFarmFrom(farmConfig, https, replies);
@@ -42,7 +42,7 @@ it.each([
   expect(collected.data.proxy).toBe(proxy);
 });
 
-it('the farm configuration collector finds the health check of a service by the word of the service, or in the list of checks', async () => {
+it('the farm configuration collector finds the health check of a service in the service or in the check list', async () => {
   const services = [service({ farmguardian: 'check-web' }), service({ id: 'api' }), service({ id: 'bare' })];
   const replies = { listFarmguardians: checks('shop_api'), readFarm: { params: { status: 'up' }, services } };
 
@@ -51,7 +51,7 @@ it('the farm configuration collector finds the health check of a service by the 
   expect(linesOf(collected, 'zlb_farm_health_check').match(/\w+"\} \d/g)).toEqual(['front"} 1', 'api"} 1', 'bare"} 0']);
 });
 
-it('the farm configuration collector finds the health check of an L4 farm in the list of checks, and does not read the farm', async () => {
+it('the farm configuration collector finds the health check of an L4 farm without reading the farm', async () => {
   const listed = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('db') });
   const none = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('other') });
   const unknown = await collectFarmFrom(farmConfig, l4, { listFarmguardians: refusal('forbidden') });
@@ -62,13 +62,13 @@ it('the farm configuration collector finds the health check of an L4 farm in the
   expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
 });
 
-it('the farm configuration collector compares no services of a farm that is not read, since it may be an L4 farm', async () => {
+it('the farm configuration collector compares no services of an unread farm, because it may be an L4 farm', async () => {
   const unclear = await collectFarmFrom(farmConfig, { ...l4, profile: '' }, { listFarmguardians: checks() });
 
   expect(farmConfig.configured?.(unclear.data)).toBeUndefined();
 });
 
-it('the farm configuration collector does not take away the check of an L4 farm where the list does not say which farms are checked', async () => {
+it('the farm configuration collector keeps the check of an L4 farm when the list does not name its farms', async () => {
   const settingsWith = async (...params: readonly object[]) => {
     const { data } = await collectFarmFrom(farmConfig, l4, { listFarmguardians: { params } });
     return farmConfig.configured?.(data)?.[0]?.settings;
@@ -92,7 +92,7 @@ it('the farm configuration collector does not report a missing health check if i
   expect(linesOf(missing, 'zlb_backend_weight')).toMatch(/ 5$/);
 });
 
-it('the farm configuration collector fails for other failures of the list of checks', async () => {
+it('the farm configuration collector fails on other failures of the check list', async () => {
   const failing = collectFarmFrom(farmConfig, l4, {
     listFarmguardians: refusal('server_error'),
     readFarm: { params: { status: 'up' } },
@@ -114,7 +114,7 @@ it('the farm configuration collector reads an HTTPS farm without a certificate, 
   expect(without.text + bare.text).toBe('');
 });
 
-it('labels backends with the same address as the backends collector does', async () => {
+it('the farm configuration collector labels backends with the same address as the backends collector does', async () => {
   const twins = [
     { id: 0, ip: '198.51.100.11', port: 8080, weight: '1' },
     { id: 1, ip: '198.51.100.11', port: 8080, weight: '2' },
@@ -141,6 +141,6 @@ it.each([
   ['modules', 'http', false],
   ['link', 'datalink', false],
   ['..', 'http', false],
-])('the farm configuration collector reads the farm %j with the profile %j: %j', (name, profile, covered) => {
+])('the farm configuration collector decides about the farm %j with the profile %j: %j', (name, profile, covered) => {
   expect(farmConfig.covers({ name, profile, state: 'up' })).toBe(covered);
 });

@@ -4,7 +4,7 @@ import { collectFrom, familiesOf } from './given-replies.ts';
 
 const row = (farmname: string, more: object = {}) => ({ farmname, established: '12', pending: 3, ...more });
 
-it('has the connections of each farm that is watched, also where the appliance writes numbers as text', async () => {
+it('the farm connections collector reads each watched farm, also when numbers are written as text', async () => {
   const collected = await collectFrom(
     farmConnections,
     { listFarmStats: { farms: [row('shop'), row('test')] } },
@@ -15,14 +15,14 @@ it('has the connections of each farm that is watched, also where the appliance w
   expect(familiesOf(collected)).toEqual(farmConnections.families.map(({ family }) => family.name));
 });
 
-it('invents no connections of a datalink farm, nor of an empty list', async () => {
+it('the farm connections collector writes nothing for a datalink farm or an empty list', async () => {
   const list = [row('link', { established: null, pending: null }), { farmname: 'bare' }];
 
   expect((await collectFrom(farmConnections, { listFarmStats: { farms: list } })).text).toBe('');
   expect((await collectFrom(farmConnections, { listFarmStats: { farms: [] } })).text).toBe('');
 });
 
-it('asks for nothing while a proxy is silent, for which the appliance would wait', async () => {
+it('the farm connections collector makes no call while a hung proxy would block the appliance', async () => {
   const silent = { name: 'shop', profile: 'http', state: 'critical', isSilent: true };
 
   const { asked, data } = await collectFrom(

@@ -17,13 +17,13 @@ const summaryOf = (...names: readonly string[]) => ({
 });
 
 describe('the farms collector', () => {
-  it('writes its families in their order, also if the first farm lacks fields', async () => {
+  it('writes its families in their order, even if the first farm lacks fields', async () => {
     const collected = await collectFrom(farms, { listFarms: { params: [{ farmname: 'bare' }, farm('shop')] } });
 
     expect(familiesOf(collected)).toEqual(farms.families.map(({ family }) => family.name));
   });
 
-  it('invents nothing: no state without a word, no farm in an empty list', async () => {
+  it('writes no state without a word, and no farm for an empty list', async () => {
     const list = [farm('link', { profile: 'datalink' }), { farmname: 'bare' }];
 
     const collected = await collectFrom(farms, { listFarms: { params: list } });
@@ -41,13 +41,13 @@ describe('the farms collector', () => {
     ['UP', 'up'],
     [' up', 'up'],
     ['Needed Restart', 'needed_restart'],
-  ])('shows the status %j as %s', async (status, state) => {
+  ])('maps the status %j to %s', async (status, state) => {
     const collected = await collectFrom(farms, { listFarms: { params: [farm('shop', { status })] } });
 
     expect(linesOf(collected, 'zlb_farm_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
   });
 
-  it('has a farm that is listed twice once, and does not know a state that the rows contradict', async () => {
+  it('writes a farm that is listed twice once, with an unknown state if the rows contradict each other', async () => {
     const twice = [farm('shop'), farm('shop'), farm('db', { status: 'up' }), farm('db', { status: 'down' })];
 
     const { data, duplicates } = await collectFrom(farms, { listFarms: { params: twice } });
@@ -62,14 +62,14 @@ describe('the farms collector', () => {
   it.each([
     ['lacks', refusal('not_found', { routeMissing: true })],
     ['forbids', refusal('forbidden')],
-  ])('reads the words in the statistics where the appliance %s the list', async (_, listFarms) => {
+  ])('reads the states from the statistics when the appliance %s the list', async (_, listFarms) => {
     const collected = await collectFrom(farms, { listFarms, listFarmStats: { farms: [farm('shop')] } });
 
     expect(collected.asked).toEqual(['listFarms', 'listFarmStats']);
     expect(linesOf(collected, 'zlb_farm_status')).toContain('status="up"} 1');
   });
 
-  it('does not say that an HTTPS farm of which the summary alone speaks is an HTTP farm now', () => {
+  it('does not report an HTTPS farm as an HTTP farm when only the summary lists it', () => {
     const named = { name: 'shop', profile: 'http', state: 'unknown' };
     const settingsOf = (...list: readonly (typeof named & { readonly vip?: string })[]) =>
       farms.configured?.({ farms: list, excluded: 0 })?.map(({ settings }) => settings);
@@ -78,7 +78,7 @@ describe('the farms collector', () => {
     expect(settingsOf({ ...named, vip: '192.0.2.20' })).toEqual([{ profile: 'http', vip: '192.0.2.20' }]);
   });
 
-  it('takes the names from the summary, which asks no proxy, and each state alone when the list fails', async () => {
+  it('falls back to the summary and one call per farm when the list fails', async () => {
     const before = await collectFrom(farms, { listFarms: { params: [farm('shop', { profile: 'https' })] } });
     const collected = await collectFrom(
       farms,
@@ -107,7 +107,7 @@ describe('the farms collector', () => {
     ]);
   });
 
-  it('does not ask for a list again for three minutes that fails though no proxy hangs', async () => {
+  it('waits three minutes before it retries a list that fails without a hung proxy', async () => {
     const replies = {
       listFarms: refusal('timeout'),
       readFarmsSummary: summaryOf('shop'),
@@ -129,7 +129,7 @@ describe('the farms collector', () => {
     ['a probe that was answered before', { facts: { answersSinceMs: new Map([['shop', 50_000]]) } }, false],
     ['a change through the gateway', { changedAtMs: (name: string) => (name === 'shop' ? 70_000 : undefined) }, true],
     ['nothing new', {}, false],
-  ])('asks for a farm that was silent a minute ago with %s: %s', async (_, news, isAsked) => {
+  ])('retries a farm that was silent a minute ago after %s: %s', async (_, news, isAsked) => {
     const silent = {
       name: 'shop',
       profile: 'http',
@@ -151,7 +151,7 @@ describe('the farms collector', () => {
     expect(collected.states).toContain(`farm shop ${isAsked ? 'up' : 'unknown'}`);
   });
 
-  it('loses the state of one farm alone when its own call fails', async () => {
+  it('loses the state of a single farm when its own call fails', async () => {
     const { states } = await collectFrom(farms, {
       listFarms: refusal('timeout'),
       readFarmsSummary: summaryOf('shop'),
@@ -161,7 +161,7 @@ describe('the farms collector', () => {
     expect(states).toEqual(['farm shop unknown', 'farm db unknown']);
   });
 
-  it('takes no farm for one whose proxy hangs when the appliance answers nothing else either', async () => {
+  it('does not report a hung proxy when the appliance fails to respond to other calls too', async () => {
     let answers = 1;
     const collected = collectFrom(farms, {
       listFarms: refusal('timeout'),
@@ -175,7 +175,7 @@ describe('the farms collector', () => {
     await expect(collected).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  it('asks for a state again after a minute, though the system clock was set back by an hour', async () => {
+  it('retries a state after a minute, even if the system clock was set back by an hour', async () => {
     const replies = {
       listFarms: refusal('server_error'),
       readFarmsSummary: summaryOf('shop'),
@@ -192,7 +192,7 @@ describe('the farms collector', () => {
   });
 
   it.each(['unlicensed', 'connect', 'tls', 'unauthorized'] as const)(
-    'asks for nothing else after %s, and says so',
+    'makes no further call after %s, and says so',
     async (reason) => {
       const failing = collectFrom(farms, { listFarms: refusal(reason), listFarmStats: { farms: [] } });
 
@@ -200,7 +200,7 @@ describe('the farms collector', () => {
     },
   );
 
-  it('leaves out excluded farms, also for other collectors, and counts them', async () => {
+  it('omits excluded farms, also for other collectors, and counts them', async () => {
     const collected = await collectFrom(
       farms,
       { listFarms: { params: [farm('shop'), farm('test')] } },

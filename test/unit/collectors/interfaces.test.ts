@@ -6,7 +6,7 @@ const traffic = (...rows: object[]) => ({ params: { interfaces: rows } });
 const eth0 = { name: 'eth0', type: 'nic', ip: '192.0.2.5', mac: '02:00:5e:10:00:01', status: 'up' };
 const virtual = { name: 'eth0:web', type: 'virtual', ip: '192.0.2.20', mac: '02:00:5e:10:00:01', status: '' };
 
-it('the interfaces collector shows an interface that is down, and the parent in the name of a VLAN', async () => {
+it('the interfaces collector writes a down interface, and the parent from the name of a VLAN', async () => {
   const vlan = { ...eth0, name: 'eth0.100', type: 'vlan', status: 'down' };
   const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [vlan] } };
 
@@ -16,7 +16,7 @@ it('the interfaces collector shows an interface that is down, and the parent in 
   expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
 });
 
-it('the interfaces collector does not say that an interface has no kind where a release does not name it', async () => {
+it('the interfaces collector makes no claim about the kind of an interface that a release omits', async () => {
   const { data } = await collectFrom(interfaces, {
     readNetworkStats: traffic(),
     listInterfaces: { interfaces: [{ name: 'eth0', ip: '' }] },
@@ -38,7 +38,7 @@ it('the interfaces collector does not guess the missing state of a virtual inter
   expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
 });
 
-it('the interfaces collector works without the list of virtual interfaces if the appliance has none, not if it fails', async () => {
+it('the interfaces collector works on an appliance without virtual interfaces, but fails when their list fails', async () => {
   const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [eth0] } };
 
   const without = await collectFrom(interfaces, replies);

@@ -121,26 +121,26 @@ describe('the ACME collector', () => {
     expect(collected.asked).toEqual(['listAcmeCertificates']);
   });
 
-  it('reads the older spelling where the newer one is missing', async () => {
+  it('reads the older path when the newer one is missing', async () => {
     const collected = await collectFrom(letsencrypt, { listLegacyAcmeCertificates: { params: list } });
 
     expect(collected.text).toBe(written);
   });
 
-  it('does not try the older spelling after another failure', async () => {
+  it('does not try the older path after another failure', async () => {
     const replies = { listAcmeCertificates: refusal('unlicensed'), listLegacyAcmeCertificates: { params: list } };
 
     await expect(collectFrom(letsencrypt, replies)).rejects.toMatchObject({ reason: 'unlicensed' });
   });
 
-  it('has no reading where the key may not read the certificates', async () => {
+  it('writes nothing when the key may not read the certificates', async () => {
     const { data, text } = await collectFrom(letsencrypt, { listAcmeCertificates: refusal('forbidden') });
 
     expect([data, text]).toEqual([undefined, '']);
   });
 });
 
-it('the IPDS collector writes the state of each rule, also in a release that does not name it', async () => {
+it('the IPDS collector writes the state of each rule, even if the release does not name it', async () => {
   const list = [{ name: 'flood', rule: 'dos', status: 'up', type: 'farm' }, { name: 'older' }];
 
   const { text } = await collectFrom(ipds, { listIpds: { params: list } });
@@ -149,7 +149,7 @@ it('the IPDS collector writes the state of each rule, also in a release that doe
   expect(stateIn(text, 'rule="older",kind=""')).toBe('unknown');
 });
 
-it('a list without entries makes no series but the number of backups', async () => {
+it('a list without entries produces no series except the number of backups', async () => {
   const texts = [
     await collectFrom(backups, { listBackups: { params: [] } }),
     await collectFrom(vpn, { listVpns: { params: [] } }),

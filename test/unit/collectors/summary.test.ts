@@ -11,7 +11,7 @@ const modules = {
   dslb: null,
 };
 
-it('the summary collector ignores other members of newer releases', async () => {
+it('the summary collector ignores unknown members of newer releases', async () => {
   const params = { ...modules, total: 2, eproxy: true, gslb2: [null, 'shop', { name: 7 }] };
 
   const collected = await collectFrom(summary, { readFarmsSummary: { params } });
@@ -19,7 +19,7 @@ it('the summary collector ignores other members of newer releases', async () => 
   expect(collected.facts?.farms?.map(({ name }) => name)).toEqual(['shop', 'db']);
 });
 
-it('the summary collector counts farms without a profile, or with a new one', async () => {
+it('the summary collector counts farms without a profile, or with an unknown one', async () => {
   const lslb = [{ name: 'a' }, { name: 'b', profile: 'eproxy', services: [] }, { name: 'c', profile: 'constructor' }];
 
   const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb, gslb: [{ name: 'd' }] } } });
@@ -43,7 +43,7 @@ it('the summary collector writes nothing for empty modules', async () => {
   expect(collected.facts).toEqual({ farms: [] });
 });
 
-it('the summary collector counts only farms that are watched', async () => {
+it('the summary collector counts only watched farms', async () => {
   const collected = await collectFrom(
     summary,
     { readFarmsSummary: { params: modules } },

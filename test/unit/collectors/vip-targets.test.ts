@@ -61,12 +61,12 @@ const endpointOf = (given: Given): string | undefined => {
   return target?.endpoint && `${target.endpoint.address} ${target.endpoint.port}`;
 };
 
-describe('the farms that are probed', () => {
+describe('the farms that vip probes', () => {
   it.each(['up', 'needed_restart', 'critical', 'problem', 'maintenance'])('include one that is %s', (state) => {
     expect(targetsOf({ farm: { state } })).toHaveLength(1);
   });
 
-  it.each(['down', 'unknown'])('leave out one that is %s', (state) => {
+  it.each(['down', 'unknown'])('exclude one that is %s', (state) => {
     expect(targetsOf({ farm: { state } })).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe('the farms that are probed', () => {
     expect(targetsOf({ farm: { state }, ranRecently: true })).toHaveLength(1);
   });
 
-  it('are L4 farms at addresses that may be connected to, where nobody says whether to probe', () => {
+  it('include L4 farms at permitted addresses without a setting', () => {
     const l4 = { profile: 'l4xnat', vip: '10.0.0.1' };
     const count = (farm: Partial<ListedFarm>) => targetsOf({ l4Only: true, farm }).length;
 
@@ -85,7 +85,7 @@ describe('the farms that are probed', () => {
     ).toEqual([0, 0, 0, 0, 0]);
   });
 
-  it('are unproven until one has succeeded, where nobody says whether to probe', () => {
+  it('are unproven until a probe has succeeded, without a setting', () => {
     const farm = { profile: 'l4xnat', vip: '10.0.0.1' };
 
     const [asked] = targetsOf({ farm, udpFarms: [] });
@@ -103,7 +103,7 @@ describe('the farms that are probed', () => {
     ['l4xnat', undefined, 1],
     ['gslb', undefined, 0],
     ['datalink', undefined, 0],
-  ])('of profile %s and protocol %s are %i', (profile, protocol, count) => {
+  ])('with profile %s and protocol %s yield %i targets', (profile, protocol, count) => {
     expect(targetsOf({ farm: { profile }, config: { protocol } })).toHaveLength(count);
   });
 
@@ -111,31 +111,31 @@ describe('the farms that are probed', () => {
     ['443', '192.0.2.40 443'],
     ['9000:9005,9999', '192.0.2.40 9000'],
     ['80,443', '192.0.2.40 80'],
-  ])('on port %s are probed at %s', (vport, expected) => {
+  ])('are probed on port %s at %s', (vport, expected) => {
     expect(endpointOf({ farm: { vport } })).toBe(expected);
   });
 
-  it.each(['*', '', 'eth0', '0', '65536', '443x', '-1'])('leave out one on port %j', (vport) => {
+  it.each(['*', '', 'eth0', '0', '65536', '443x', '-1'])('exclude one on port %j', (vport) => {
     expect(targetsOf({ farm: { vport } })).toEqual([]);
   });
 });
 
-describe('what may be connected to', () => {
+describe('the addresses that vip may connect to', () => {
   it.each([
     ...'127.0.0.1 127.8.9.10 0.0.0.0 169.254.169.254 224.0.0.1 239.255.255.250'.split(' '),
     ...'255.255.255.255 :: ::1 ::ffff:127.0.0.1 ::ffff:a9fe:a9fe ::127.0.0.1 fe80::1'.split(' '),
     ...'fe80::1%eth0 ff02::1 fd00:ec2::254 100.100.100.200 168.63.129.16 64:ff9b::a9fe:a9fe'.split(' '),
     ...'64:ff9b:1::a9fe:a9fe 2002:7f00:1::1 192.0.0.192 lb.example.org -1'.split(' '),
     '',
-  ])('is not %j', (vip) => {
+  ])('exclude %j', (vip) => {
     expect(targetsOf({ farm: { vip } })).toMatchObject([{ vip, endpoint: undefined }]);
   });
 
-  it.each(['192.0.2.40', '10.0.0.1', '2001:db8::40', 'fd00::40', '::ffff:192.0.2.40'])('is %s', (vip) => {
+  it.each(['192.0.2.40', '10.0.0.1', '2001:db8::40', 'fd00::40', '::ffff:192.0.2.40'])('include %s', (vip) => {
     expect(endpointOf({ farm: { vip } })).toBe(`${vip} 443`);
   });
 
-  it('is not an address of this machine, in either form', () => {
+  it('exclude an address of this machine, in either form', () => {
     const own = ['192.0.2.40', '2001:db8::40'];
 
     expect(
@@ -143,7 +143,7 @@ describe('what may be connected to', () => {
     ).toEqual([undefined, undefined, undefined]);
   });
 
-  it('is only what the networks name, if there are any', () => {
+  it('include only the configured networks, if there are any', () => {
     const networks = ['192.0.2.0/24', '2001:db8::/64'];
     const allowed = ['192.0.2.41', '2001:db8::7'];
     const others = ['192.0.3.1', '10.0.0.1', '127.0.0.1', '2001:db8:1::7'];
@@ -152,7 +152,7 @@ describe('what may be connected to', () => {
     expect(others.map((vip) => endpointOf({ farm: { vip }, networks }))).toEqual(others.map(() => undefined));
   });
 
-  it('is loopback where the networks name it', () => {
+  it('include loopback when the networks name it', () => {
     expect(endpointOf({ farm: { vip: '127.0.0.5' }, networks: ['127.0.0.0/8'] })).toBe('127.0.0.5 443');
   });
 });
@@ -173,12 +173,12 @@ describe('connect_to', () => {
     // It leads to loopback only if the networks name that.
     [{ connectTo: loopback }, undefined],
     [{ connectTo: loopback, networks: ['192.0.2.0/24', '127.0.0.1'] }, '127.0.0.1 9000'],
-  ])('%j leads to %s', (given, expected) => {
+  ])('maps %j to %s', (given, expected) => {
     expect(endpointOf(given)).toBe(expected);
   });
 });
 
-describe('the names to ask for', () => {
+describe('the server names that vip sends', () => {
   const namesOf = (given: Given) => targetsOf(given)[0]?.serverNames;
 
   const serverNames = { shop: ['a.example.com', 'b.example.com'] };
@@ -213,7 +213,7 @@ it.each([
   ['down', 900, 900],
   ['down', 1_000 - 86_400_000, undefined],
   ['unknown', 1_001 - 86_400_000, 1_001 - 86_400_000],
-])('a farm that is %s and ran at %i last ran, within a day, at %s', (state, ranAtMs, atMs) => {
+])('a farm that is %s and ran at %i has the last run, within a day, at %s', (state, ranAtMs, atMs) => {
   const before = new Map(ranAtMs === 0 ? [] : [['shop', ranAtMs]]);
 
   expect(lastRuns([{ ...shop, state }], before, 1_000).get('shop')).toBe(atMs);

@@ -20,7 +20,7 @@ async function run(verb: string, file: string, flags: Flags = {}) {
   return { code, said: short(said), warned: short(warned) };
 }
 
-it('audit without a file reads the journal that the configuration names', async () => {
+it('audit without a file reads the journal of the configuration', async () => {
   const journal = await givenRecords(3);
   const file = join(dirname(journal), 'zlb.yml');
   writeFileSync(file, JSON.stringify({ appliances: [appliance], admin: { journal_file: journal, tokens: [token] } }));
@@ -32,7 +32,7 @@ it('audit without a file reads the journal that the configuration names', async 
   expect(Buffer.concat(written).toString().trim().split('\n')).toHaveLength(3);
 });
 
-it('audit without a file asks for one where no configuration names it', async () => {
+it('audit without a file demands one when no configuration names it', async () => {
   const file = join(givenFolder(), 'zlb.yml');
   writeFileSync(file, JSON.stringify({ appliances: [appliance] }));
   const { context } = givenContext({ arguments: ['verify'], flags: { 'config.file': file } });
@@ -40,7 +40,7 @@ it('audit without a file asks for one where no configuration names it', async ()
   await expect(audit(context)).rejects.toThrow(`${file} has no admin block, and so no journal: zlb-exporter audit`);
 });
 
-it('audit verify says that a journal is whole, with its first and last record', async () => {
+it('audit verify reports that a journal is intact, with its first and last record', async () => {
   const file = await givenRecords(5);
 
   const { code, said } = await run('verify', file);
@@ -51,7 +51,7 @@ it('audit verify says that a journal is whole, with its first and last record', 
   expect(said).toContain('The outcome of 5 requests is unknown');
 });
 
-it('audit verify names the requests without an outcome alone', async () => {
+it('audit verify names only the requests without an outcome', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   for (const request of ['request-1', 'request-2']) await journal.append(givenRecord({ request }));
@@ -147,7 +147,7 @@ it.each([
   ],
   ['a change has terminal controls', "UPDATE changes SET id = char(27) || '[2J'", 'change  [2J than its records'],
   ['a change is not JSON', "UPDATE changes SET change = '{'", 'one that cannot be read instead of pending'],
-])('audit verify finds what was changed beside the records: %s', async (_, statement, fault) => {
+])('audit verify detects a change beside the records: %s', async (_, statement, fault) => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   const asked = { state: 'pending', requested_by: 'ann', appliance: 'lb-one' } as const;
@@ -164,7 +164,7 @@ it.each([
   expect(after).toMatchObject({ code: 1, said: expect.stringContaining(fault) });
 });
 
-it('audit verify finds a chain that was replaced or ends too early, by a position of the log', async () => {
+it('audit verify detects a replaced or truncated chain by a position of the log', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   const { seq, hash } = await journal.append(givenRecord());
@@ -179,7 +179,7 @@ it('audit verify finds a chain that was replaced or ends too early, by a positio
   expect(outcomes[2]?.said).toContain('has had number 3: numbers 2 to 3 are missing at the end');
 });
 
-it('audit verify finds damage of a page that holds no record', async () => {
+it('audit verify detects damage of a page that holds no record', async () => {
   const file = await givenRecords(300);
   const bytes = readFileSync(file);
   bytes.fill(0xff, bytes.length - 4_096);
@@ -191,7 +191,7 @@ it('audit verify finds damage of a page that holds no record', async () => {
   expect(said).toContain('is damaged');
 });
 
-it('audit verify fits on a screen with many faults, and removes terminal controls of a forged record', async () => {
+it('audit verify fits on a screen with many errors, and removes terminal controls of a forged record', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   for (let number = 1; number <= 40; number += 1)
@@ -224,7 +224,7 @@ it.each<readonly [string, (file: string) => void, RegExp]>([
   ['empty', (file) => writeFileSync(file, ''), /is empty/],
   ['of lines', (file) => writeFileSync(file, '{"seq":1}\n'), /is not a journal/],
   ['damaged', (file) => writeFileSync(file, `SQLite format 3\0${'x'.repeat(5_000)}`), /not a database/],
-])('audit verify reports at once a file that is %s, and exits with 1', async (_, make, because) => {
+])('audit verify rejects at once a file that is %s, and exits with 1', async (_, make, because) => {
   const file = givenFile();
   make(file);
 
@@ -234,7 +234,7 @@ it.each<readonly [string, (file: string) => void, RegExp]>([
   });
 });
 
-it('audit export prints each record as a line, the oldest first, also of a copy that nobody writes', async () => {
+it('audit export prints each record as a line, the oldest first, also from a read-only copy', async () => {
   const file = await givenRecords(3);
   const copy = givenFile();
   copyFileSync(file, copy);
@@ -245,6 +245,6 @@ it('audit export prints each record as a line, the oldest first, also of a copy 
   expect(Buffer.concat(written).toString()).toBe(`${(await linesOf(file)).join('\n')}\n`);
 });
 
-it.each([[[]], [['list']], [['verify']], [['verify', 'a', 'b']]])('explains its use for %j', async (given) => {
+it.each([[[]], [['list']], [['verify']], [['verify', 'a', 'b']]])('audit prints its usage for %j', async (given) => {
   await expect(audit(givenContext({ arguments: given }).context)).rejects.toThrow('zlb-exporter audit verify [FILE]');
 });

@@ -22,7 +22,7 @@ it('a script in a clone without packages says in one sentence what to run first'
 });
 
 it.each(['v18.20.4', 'v8.17.0', 'v23.11.1', 'none'])(
-  'a script on Node.js %s says in one sentence what it needs and found',
+  'a script on Node.js %s says in one sentence what it needs and what it found',
   (version) => {
     const { status, stderr } = check(version === 'none' ? undefined : version);
 
@@ -34,7 +34,7 @@ it.each(['v18.20.4', 'v8.17.0', 'v23.11.1', 'none'])(
   },
 );
 
-it('every script of package.json runs the check first, apart from the one that completes npm ci', () => {
+it('every script of package.json runs the check first, except the one that completes npm ci', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
   const others = Object.entries(scripts).filter(([, script]) => !script.startsWith('. scripts/before.sh; '));
 

@@ -9,7 +9,7 @@ it.each([
   ['connect', true, 'connect'],
   ['server_error', false, undefined],
 ] as const)(
-  'check after %s of a call that asks proxies (%s): cannot be polled because of %s',
+  'check after %s of a call that queries proxies (%s) reports the reason %s',
   (reason, asksProxies, expected) => {
     const error = new ApplianceError(reason, { endpoint: '/stats/farms/{farmname}', message: 'refused' });
 
@@ -17,7 +17,7 @@ it.each([
   },
 );
 
-it('check names each appliance that has the address of another one', () => {
+it('check names each appliance that shares its address with another one', () => {
   const appliances = ['https://192.0.2.10:444/', 'https://192.0.2.11:444', 'https://192.0.2.10:444/zapi/v4.0/zapi.cgi'];
 
   expect(sharedAddressNotes(appliances.map((url, index) => ({ name: `lb-${index}`, url: new URL(url) })))).toEqual([

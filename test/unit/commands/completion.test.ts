@@ -22,13 +22,13 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   return stdout.split('\n').filter(Boolean);
 }
 
-it('the completion offers the commands as the first word, and as what help explains', () => {
+it('completion offers the commands as the first word, and as arguments of help', () => {
   expect(offered('')).toEqual(Object.keys(commands).toSorted());
   expect(offered('help', '')).toEqual(Object.keys(commands).toSorted());
   expect(offered('fi')).toEqual(['fingerprint']);
 });
 
-it('the completion offers the words of admin, plugin, audit and completion', () => {
+it('completion offers the arguments of admin, plugin, audit and completion', () => {
   expect(offered('admin', '')).toEqual(expect.arrayContaining(['operations', 'changes', 'freeze', 'whoami']));
   expect(offered('admin', 'changes', '')).toEqual(['list', 'show', 'approve', 'deny', 'cancel']);
   expect(offered('admin', 'lb-paris', '')).toEqual([...recipes.map(({ name }) => name), ...Object.keys(endpoints)]);
@@ -38,13 +38,13 @@ it('the completion offers the words of admin, plugin, audit and completion', () 
   expect(offered('completion', '')).toEqual([...shells]);
 });
 
-it('the completion does not take the value of a flag for a word', () => {
+it('completion does not treat the value of a flag as an argument', () => {
   expect(offered('--log.level', '=', 'info', 'che')).toEqual(['check']);
   expect(offered('--log.level', 'info', 'che')).toEqual(['check']);
   expect(offered('plugin', '-w', '30', 'f')).toEqual(['farm']);
 });
 
-it('the completion offers the flags that a command takes, and no others', () => {
+it('completion offers the flags that a command accepts, and no others', () => {
   expect(offered('--conf')).toEqual(['--config.file=']);
   expect(offered('init', '--')).toEqual(expect.arrayContaining(['--name=', '--append', '--config.file=']));
   expect(offered('init', '--')).not.toContain('--json');
@@ -52,7 +52,7 @@ it('the completion offers the flags that a command takes, and no others', () => 
   expect(offered('token', '--')).toEqual(['--version', '--help']);
 });
 
-it('the completion offers the words that a flag has as its values, or files', () => {
+it('completion offers the values of a flag, or files', () => {
   expect(offered('--log.level', '=')).toEqual(['debug', 'info', 'warn', 'error']);
   expect(offered('--log.format', 'l')).toEqual(['logfmt']);
   expect(offered('admin', 'audit', '--event', '=', 'den')).toEqual(['denied']);
@@ -63,7 +63,7 @@ it('the completion offers the words that a flag has as its values, or files', ()
   expect(offered('init', '--name', '=', '')).toEqual([]);
 });
 
-it('the completion names each flag in each shell', () => {
+it('completion names each flag in each shell', () => {
   const names = [...allFlags.keys()];
 
   for (const text of [completionOf.bash(), completionOf.zsh()])
@@ -71,7 +71,7 @@ it('the completion names each flag in each shell', () => {
   expect(names.filter((name) => !completionOf.fish().includes(` -l ${name}`))).toEqual([]);
 });
 
-it('the completion is printed for a shell that it has, and names these for another', async () => {
+it('completion prints the script of a supported shell, and lists the shells for another', async () => {
   const { context, written, warned } = givenContext({});
 
   expect(await runCommandLine(['completion', 'zsh'], context)).toBe(0);

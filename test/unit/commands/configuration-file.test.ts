@@ -6,7 +6,7 @@ import { configurationFile } from '../../../src/commands/configuration-file.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenContext } from './given-command.ts';
 
-it('a flag names the configuration, or else ZLB_CONFIG_FILE, or else that of an installation is taken', () => {
+it('the configuration comes from the flag, then ZLB_CONFIG_FILE, then the installation', () => {
   const installed = join(givenFolder(), 'zlb.yml');
   const env = { ZLB_CONFIG_FILE: '/b.yml' };
 
@@ -17,20 +17,20 @@ it('a flag names the configuration, or else ZLB_CONFIG_FILE, or else that of an 
   expect(configurationFile({ flags: {}, env: {} }, installed)).toBe(installed);
 });
 
-it('an appliance of the environment is taken before the configuration of an installation', () => {
+it('an appliance from the environment takes precedence over the configuration of an installation', () => {
   const installed = join(givenFolder(), 'zlb.yml');
   writeFileSync(installed, '');
 
   expect(configurationFile({ flags: {}, env: { ZLB_APPLIANCE_URL: 'https://192.0.2.1' } }, installed)).toBeUndefined();
 });
 
-it('a configuration that cannot be looked at is not replaced by simulated appliances', () => {
+it('a configuration that cannot be accessed is not replaced by simulated appliances', () => {
   const path = join(givenFolder(), 'x'.repeat(300));
 
   expect(configurationFile({ flags: {}, env: {} }, path)).toBe(path);
 });
 
-it('check --offline judges the files of ZLB_CONFIG_FILE, and asks no appliance', async () => {
+it('check --offline validates the file of ZLB_CONFIG_FILE, and contacts no appliance', async () => {
   const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   writeFileSync(join(folder, 'key'), 'secret');
@@ -46,7 +46,7 @@ it('check --offline judges the files of ZLB_CONFIG_FILE, and asks no appliance',
   expect(await run()).toEqual({ code: 2, text: expect.stringContaining(`${file}:1`) as string });
 });
 
-it('demo takes no configuration', async () => {
+it('demo accepts no configuration', async () => {
   const { context, warned } = givenContext({});
 
   expect(await runCommandLine(['demo', '--config.file=zlb.yml'], context)).toBe(2);

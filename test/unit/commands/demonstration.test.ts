@@ -5,7 +5,7 @@ import { loadSettings } from '../../../src/app/load-settings.ts';
 import { vipTargets } from '../../../src/collectors/vip-targets.ts';
 import { watchedSimulation } from '../../../src/commands/demonstration/watched.ts';
 
-it('the probe of the demonstration connects to this machine alone, also for a farm that somebody creates', async () => {
+it('the probe of the demonstration connects only to this machine, also for a newly created farm', async () => {
   const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'key', farmsListen: true });
   onTestFinished(() => appliance.close());
   const shown = { name: 'lb-madrid', about: '', logsFrom: '127.0.0.1', appliance };

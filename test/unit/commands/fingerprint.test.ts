@@ -6,7 +6,7 @@ import { givenContext } from './given-command.ts';
 it.each([
   [true, /, valid to [\d-]+: it has EXPIRED\.$/],
   [false, /, valid to [\d-]+\.$/],
-])('a certificate that has expired (%s) is said to have', async (expired, words) => {
+])('fingerprint says whether a certificate has expired: %s', async (expired, words) => {
   const { url } = await startTlsServer(() => undefined, { material: makeMaterial({ expired }) });
   const { context, warned } = givenContext({ arguments: [url.host] });
 

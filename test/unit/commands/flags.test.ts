@@ -11,7 +11,7 @@ async function run(words: readonly string[]) {
   return { code, said: said.join('\n'), warned };
 }
 
-describe('the flags', () => {
+describe('the command line', () => {
   it.each([
     [['--config.file'], '--config.file needs a value, such as --config.file=zlb.yml'],
     [['--config.file', '--help'], '--config.file needs a value, such as --config.file=zlb.yml'],
@@ -76,17 +76,17 @@ describe('the flags', () => {
     ],
     [['check'], 'nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE'],
     [['token', 'alice'], 'token takes no arguments; token --help shows how it is called'],
-  ])('refuse %j in one line with the right form', async (words, line) => {
+  ])('refuses %j in one line with the right form', async (words, line) => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
   });
 
-  it.each(Object.keys(commands))('explain %s, asked by "help" or by --help', async (command) => {
+  it.each(Object.keys(commands))('explains %s for "help" and for --help', async (command) => {
     const { said } = await run([command, '--help']);
 
     expect(await run(['help', command])).toMatchObject({ code: 0, said });
   });
 
-  it('fit on a screen, and those of a command on one with an example', async () => {
+  it('fits its flags on a screen, and those of a command on one with an example', async () => {
     const others = Object.keys(commands).filter((command) => command !== 'admin');
     for (const words of [['--help'], ['help'], ...others.map((command) => [command, '--help'])]) {
       const { code, said } = await run(words);
@@ -99,7 +99,7 @@ describe('the flags', () => {
     }
   });
 
-  it('are listed on a longer page for admin', async () => {
+  it('lists the flags of admin on a longer page', async () => {
     for (const words of [['admin'], ['admin', '--help'], ['admin', 'lb-1', '-h', '--force']]) {
       const { code, said } = await run(words);
 
@@ -110,7 +110,7 @@ describe('the flags', () => {
     }
   });
 
-  it.each([['-h'], ['--help'], ['help']])('explain themselves and name each command for %s', async (...words) => {
+  it.each([['-h'], ['--help'], ['help']])('explains itself and names each command for %s', async (...words) => {
     const { code, said } = await run(words);
 
     const named = [...said.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
@@ -120,7 +120,7 @@ describe('the flags', () => {
   });
 });
 
-it('the help of admin names every recipe with what it takes', () => {
+it('the help of admin names every recipe with its parameters', () => {
   const lines = adminHelp.split('\n');
   const missing = recipes.flatMap(({ name, parameters, files = {} }) => {
     const line = lines.find((each) => each.startsWith(`  ${name} `)) ?? '';

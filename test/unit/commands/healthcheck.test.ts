@@ -12,7 +12,7 @@ it.each([
   ['is another program', 404, 1],
   ['fails', 500, 1],
 ])(
-  'an exporter that %s (%i) ends with %i: a container is only started again if that helps',
+  'the health check for an exporter that %s (%i) exits with %i',
   async (_, status, code) => {
     const server = createServer((_request, response) => response.writeHead(status).end()).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());

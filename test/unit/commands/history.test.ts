@@ -41,7 +41,7 @@ const events = [
   { ...event, sinceMs: atMs - 86_400_000, text: 'found after a day' },
 ];
 
-it('the command history prints a table: when, where, what, before and after, by whom', async () => {
+it('history prints a table: when, where, what, before and after, by whom', async () => {
   const { url, asked } = await givenServer(JSON.stringify({ events }));
 
   const { code, said } = await run(['farm=shop', 'lb-1', '--since=2h'], url);
@@ -66,20 +66,20 @@ it('the command history prints a table: when, where, what, before and after, by 
   expect(asked).toEqual(['/api/history?since=2h&farm=shop&appliance=lb-1&limit=1000']);
 });
 
-it('the command history prints the answer of the exporter as JSON', async () => {
+it('history prints the response of the exporter as JSON', async () => {
   const answer = JSON.stringify({ events });
   const { url } = await givenServer(answer);
 
   expect(await run(['--json'], url)).toMatchObject({ code: 0, said: [], written: `${answer}\n` });
 });
 
-it('the command history says that there is nothing', async () => {
+it('history says when there are no events', async () => {
   const { url } = await givenServer(JSON.stringify({ events: [] }));
 
   expect(await run([], url)).toMatchObject({ code: 0, said: ['No change is known.'], warned: '' });
 });
 
-it('the command history asks on until it has all of 1,000 events, and says that there are more', async () => {
+it('history pages through all of 1,000 events, and says that there are more', async () => {
   const some = Array.from({ length: 300 }, () => event);
   const { url, asked } = await givenServer(JSON.stringify({ events: some, next: '7.3' }));
 
@@ -95,7 +95,7 @@ it('the command history asks on until it has all of 1,000 events, and says that 
   expect(warned).toMatch(/only the newest \d+ events; name an appliance, or give --since/);
 });
 
-it('the command history takes what commands a terminal out of names', async () => {
+it('history removes terminal controls from names', async () => {
   const hostile = '\u001b]0;owned\u0007\u009b2J\nfine';
   const whole = { ...weight, farm: hostile, service: hostile, name: hostile, setting: hostile, after: hostile };
   const { url } = await givenServer(
@@ -120,7 +120,7 @@ it.each<[answer: string, status: number, words: readonly string[], says: string]
     [],
     'what answers is not a zlb-exporter of this version: /events/0/appliance is not a text',
   ],
-])('the command history ends with 1 and a reason for the answer %j', async (answer, status, words, says) => {
+])('history exits with 1 and a reason for the response %j', async (answer, status, words, says) => {
   const { url } = await givenServer(answer, status);
 
   const { code, said, warned } = await run(words, url);
@@ -130,7 +130,7 @@ it.each<[answer: string, status: number, words: readonly string[], says: string]
   expect(warned).toMatch(/^zlb-exporter: [^\n]+; history --help explains --exporter.url and its flags$/);
 });
 
-it('the command history ends with 1 if nobody answers', async () => {
+it('history exits with 1 if nothing responds', async () => {
   expect(await run(['--exporter.url=http://127.0.0.1:1'])).toMatchObject({
     code: 1,
     warned: expect.stringContaining('the exporter at http://127.0.0.1:1 did not respond') as string,
@@ -146,7 +146,7 @@ it.each([
   [['--config.file=x'], 'is for the exporter itself'],
   [['--warning=3'], '--warning is only valid with zlb-exporter plugin'],
   [['--exporter.url=ftp://x'], 'must be a URL'],
-])('the command history refuses %j', async (words, says) => {
+])('history refuses %j', async (words, says) => {
   const { code, said, warned } = await run(words);
 
   expect({ code, said }).toEqual({ code: 2, said: [] });

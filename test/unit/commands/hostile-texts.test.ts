@@ -9,7 +9,7 @@ import { givenContext } from './given-command.ts';
 
 const hostile = '\u001b]0;owned\u0007\u009b2Jall is well';
 
-it('what commands the terminal is taken out of the name in a certificate', async () => {
+it('terminal controls are removed from the name in a certificate', async () => {
   const { url, material } = await startTlsServer(() => undefined, {
     material: makeMaterial({ name: hostile }),
   });
@@ -23,7 +23,7 @@ it('what commands the terminal is taken out of the name in a certificate', async
   expect(warned.join('')).not.toMatch(/\p{Cc}/u);
 });
 
-it('what commands the terminal is taken out of what an appliance says about itself', async () => {
+it('terminal controls are removed from what an appliance says about itself', async () => {
   const world = Object.assign(recordedWorld(), { applianceVersion: hostile, productVersion: hostile });
   const farm = `${hostile}\nDiagnosis healthy`;
   world.farms.set(farm, httpFarm({ name: farm, vip: '192.0.2.9', vport: '80', services: [service('web')] }));

@@ -27,7 +27,7 @@ const alerts = alertNames.map((name) => {
   };
 });
 
-it('every alert names the reading that it needs, and its rule uses that reading', () => {
+it('every alert names the readings that it needs, and its rule uses them', () => {
   const wrong = alerts.filter(({ readings, readers }) => readings.some((reading) => !readers.has(reading)));
   // The farms only tell whether one that vanished was renamed, and the licence what is not read anyway.
   const need = alerts.filter(({ alert }) => alert !== 'ZlbApplianceVanished' && alert !== 'ZlbCollectorStale');
@@ -37,7 +37,7 @@ it('every alert names the reading that it needs, and its rule uses that reading'
   expect(missing.map(({ alert }) => alert)).toEqual([]);
 });
 
-it('the alerts that check calls lost are those that need the reading, each once', () => {
+it('check reports the alerts that depend on a missing reading', () => {
   for (const { name } of collectors) {
     const needing = new Set(alerts.filter(({ readings }) => readings.includes(name)).map(({ alert }) => alert));
     expect(new Set(lostAlerts([name]))).toEqual(needing);

@@ -17,11 +17,11 @@ it.each([
     { npm_command: 'exec' },
     '/home/ann/.npm/_npx/1f/node_modules/.bin/zlb-exporter',
   ],
-])('the name of the program for its user of %s with %j is %s', (entry, env, name) => {
+])('the program name shown for %s with %j is %s', (entry, env, name) => {
   expect(ownName(entry, '/home/ann/.npm/_npx/1f/node_modules/.bin/zlb-exporter', env)).toBe(name);
 });
 
-it('the name of the program for its user is used in commands, not for the program itself', () => {
+it('the program name is replaced in commands, but not where it means the program itself', () => {
   const spoken = spokenAs('./zlb-exporter', ['admin', 'check']);
 
   expect(spoken('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml')).toBe(
@@ -30,7 +30,7 @@ it('the name of the program for its user is used in commands, not for the progra
   expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('./');
 });
 
-it('the name of the program for its user is in the help and in messages about mistakes', async () => {
+it('the program name is used in the help and in error messages', async () => {
   const { context, said, warned } = givenContext({});
   const edge = { ...context, name: './zlb-exporter' };
 

@@ -22,7 +22,7 @@ function givenShell({ isTTY }: { readonly isTTY: boolean }) {
   return { shell, stdin: stdin as unknown as PassThrough, stdout, stderr, stopping, interrupts };
 }
 
-it('the shell asks on standard error, so that the output can be piped', async () => {
+it('the shell prompts on standard error, so that the output can be piped', async () => {
   const { shell, stdin, stdout, stderr } = givenShell({ isTTY: true });
 
   const asked = shell.ask?.('Go on? ');
@@ -45,7 +45,7 @@ it('the shell asks one question after another', async () => {
   expect([reason, await second]).toEqual(['because', 'y']);
 });
 
-it('the shell turns the echo off before it asks for what is hidden, so that a fast paste is not shown', async () => {
+it('the shell turns the echo off before a hidden prompt, so that a fast paste is not shown', async () => {
   const { shell, stdin, stderr } = givenShell({ isTTY: true });
   const shownBefore: unknown[] = [];
   Object.assign(stdin, { setRawMode: (isRaw: boolean) => isRaw && shownBefore.push(stderr.read()) });
@@ -71,7 +71,7 @@ it.each([
   expect(seen.interrupts).toEqual(interrupts);
 });
 
-it('the shell stops asking when the process is asked to stop', async () => {
+it('the shell stops prompting when the process is asked to stop', async () => {
   const { shell, stopping } = givenShell({ isTTY: true });
 
   const asked = shell.ask?.('Go on? ');
@@ -80,7 +80,7 @@ it('the shell stops asking when the process is asked to stop', async () => {
   expect(await asked).toBe('');
 });
 
-it('the shell takes no notice of a reader that has left, and reports any other failure of the output', async () => {
+it('the shell ignores a closed pipe, and reports any other failure of the output', async () => {
   const failing = (code: string) => {
     const { shell, stdout } = givenShell({ isTTY: false });
     stdout.on('error', () => undefined);
@@ -92,7 +92,7 @@ it('the shell takes no notice of a reader that has left, and reports any other f
   await expect(failing('ENOSPC')).rejects.toThrow('cannot write');
 });
 
-it('the shell cannot ask without a terminal, and writes bytes unchanged', async () => {
+it('the shell cannot prompt without a terminal, and writes bytes unchanged', async () => {
   const { shell, stdout } = givenShell({ isTTY: false });
 
   await shell.write(Buffer.from([0, 255, 27]));

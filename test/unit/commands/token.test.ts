@@ -5,7 +5,7 @@ import { token } from '../../../src/commands/token.ts';
 import { loadText } from '../config/given-config.ts';
 import { givenContext } from './given-command.ts';
 
-it('the command token prints a token alone on standard output, and only its digest elsewhere', async () => {
+it('token prints only the token on standard output, and only its digest elsewhere', async () => {
   const { context, said, warned } = givenContext({});
 
   const code = await token(context);
@@ -17,7 +17,7 @@ it('the command token prints a token alone on standard output, and only its dige
   expect(warned.join('\n')).not.toContain(made.slice(4));
 });
 
-it('the command token prints valid lines for a configuration that accepts the token', async () => {
+it('token prints valid lines for a configuration that accepts the token', async () => {
   const { context, said, warned } = givenContext({});
 
   await token(context);
@@ -32,7 +32,7 @@ it('the command token prints valid lines for a configuration that accepts the to
   expect(principals.identify(`${said[0]}x`)).toBeUndefined();
 });
 
-it('the command token creates a new token each time', async () => {
+it('token creates a new token each time', async () => {
   const { context, said } = givenContext({});
 
   await token(context);

@@ -12,7 +12,7 @@ admin:
   tokens: [{ name: alice, sha256: ${'ab'.repeat(32)}, role: viewer }]
 `;
 
-it('the certificate of the admin listener is read with its key and the authorities of its clients, without other parts of the files', async () => {
+it('the certificate of the admin listener is read with its key and client authorities only', async () => {
   const [own, authority] = [makeMaterial(), makeMaterial({ name: 'authority' })];
 
   const settings = await loadText(block(', client_ca_file: clients.pem'), {
@@ -87,7 +87,7 @@ it.each([
   expect(refused).toEqual([`zlb.yml:5:41: admin.tls.key_file: ${message}`]);
 });
 
-it('the certificate of the admin listener is refused together with what is wrong elsewhere', async () => {
+it('the certificate of the admin listener is reported together with the other errors', async () => {
   const files = { 'cert.pem': makeMaterial().cert, 'key.pem': makeMaterial().key };
 
   const refused = await refusal(loadText(block(', client_ca_file: none.pem'), { files }));

@@ -25,7 +25,7 @@ describe('the admin block', () => {
     expect(settings.appliances[0]).not.toHaveProperty('adminApiKey');
   });
 
-  it('keeps the journal and the history where systemd lets the service write, unless they are named', async () => {
+  it('defaults the journal and the history to where systemd lets the service write', async () => {
     const env = { STATE_DIRECTORY: '/var/lib/zlb-exporter:/var/lib/other' };
     const text = (keys: string) =>
       `${appliances}admin: { ${keys} tokens: [{ name: alice, sha256: ${digest}, role: viewer }] }`;
@@ -159,7 +159,7 @@ admin:
   });
 });
 
-it('a token expands its entries to keys of operations, without duplicates', async () => {
+it('a token expands its entries to operation keys, without duplicates', async () => {
   const { admin } = await loadToken(`allow: ['DELETE /farms/*', deleteFarm, listFarms], deny: ['*Backend*', '*']`);
 
   const [token] = admin?.tokens ?? [];

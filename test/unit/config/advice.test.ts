@@ -159,7 +159,7 @@ async function saidOfBest(
   return best ?? [];
 }
 
-describe('what a message of the configuration proposes', () => {
+describe('the advice in a configuration error', () => {
   const documents = readdirSync(folder)
     .filter((name) => name.endsWith('.yml'))
     .flatMap((name) => {
@@ -171,7 +171,7 @@ describe('what a message of the configuration proposes', () => {
       }
     });
 
-  it.each(documents)('is taken in its place: $name', async ({ document }) => {
+  it.each(documents)('is accepted when it is followed: $name', async ({ document }) => {
     for (const problem of await problemsOf(document)) {
       if (problem.key === '' || hiddenKey.test(problem.key)) continue;
       for (const values of valuesIn(problem.message))
@@ -182,7 +182,7 @@ describe('what a message of the configuration proposes', () => {
   const list = (from: number, to: number) =>
     fc.uniqueArray(fc.integer({ min: from, max: to }), { minLength: 1, maxLength: 3 }).map((days) => days.join(','));
 
-  it('keeps readings until the next poll of any schedule', async () => {
+  it('keeps readings until the next poll for any schedule', async () => {
     const day = fc.oneof(fc.constant('*'), list(1, 28), fc.constant('L'));
     const weekday = fc.oneof(fc.constant('*'), list(0, 6));
     const month = fc.oneof({ weight: 3, arbitrary: fc.constant('*') }, list(1, 12));

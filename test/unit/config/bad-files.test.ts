@@ -341,7 +341,7 @@ const refusedLast: readonly string[] = [
   'vip-rules.yml',
 ];
 
-describe('a bad file', () => {
+describe('an invalid configuration file', () => {
   it('is in the table with its messages', () => {
     const files = readdirSync(folder).filter((name) => name.endsWith('.yml'));
 
@@ -349,7 +349,7 @@ describe('a bad file', () => {
   });
 
   it.each(Object.entries(expected))(
-    '%s is refused with all its errors and places, without a secret, and says if further checks follow',
+    'is refused with all its errors and positions, and without a secret: %s',
     async (name, lines) => {
       const env = { KEY_SET: 'CANARY' };
 

@@ -66,7 +66,7 @@ describe('the documentation of the configuration', () => {
     [{ appliances: [{ ...appliance, admin_api_key: 'a', admin_api_key_file: 'b' }] }, false],
     [{ appliances, admin: { tokens: [] } }, false],
     [{ appliances, admin: { tokens: [token] } }, true],
-  ])('has a schema that refuses the same files as the loader: %j', (file, isRight) => {
+  ])('has a schema that accepts the same files as the loader: %j', (file, isRight) => {
     expect(fits(file)).toBe(isRight);
   });
 });

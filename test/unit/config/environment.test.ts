@@ -135,7 +135,7 @@ it('an appliance from the environment may use any variable that its files name, 
   expect(hasEnvironmentAppliance({ ...ofKubernetes, ...ofService })).toBe(false);
 });
 
-it('an appliance from the environment is refused together with a file with appliances, because one would be ignored', async () => {
+it('an appliance from the environment is refused beside a file with appliances, because one would be ignored', async () => {
   const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]';
 
   const refused = await refusal(loadText(file, { env: appliance }));

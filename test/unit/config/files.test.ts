@@ -8,7 +8,7 @@ import { loadSettings, refusal } from './given-config.ts';
 
 const entry = (name: string) => ({ name, url: 'https://192.0.2.1', api_key: 'f1x7ure-f1x7ure' });
 
-it('a file that is followed is changed if another text has the same length and date', async () => {
+it('a watched file counts as changed if its text differs with the same length and date', async () => {
   const { path, files, rewrite } = await givenKey('first-key');
   const date = new Date('2026-01-01T00:00:00Z');
   await utimes(path, date, date);
@@ -19,7 +19,7 @@ it('a file that is followed is changed if another text has the same length and d
   expect(await files.haveChanged()).toBe(true);
 });
 
-it('a file that is followed is changed when it becomes readable', async () => {
+it('a watched file counts as changed when it becomes readable', async () => {
   const { path, files } = await givenKey('first-key');
   await chmod(path, 0o000);
   await files.readText(path, 'key');
@@ -37,7 +37,7 @@ it('a file that is followed is changed when it becomes readable', async () => {
   ).toBe(true);
 });
 
-it('a file that is followed is changed when Kubernetes replaces its folder', async () => {
+it('a watched file counts as changed when Kubernetes replaces its folder', async () => {
   const { folder, files } = await givenKey('unused');
   await mkdir(join(folder, '..one'));
   await mkdir(join(folder, '..two'));
@@ -70,7 +70,7 @@ it('a pattern of appliance_files matches no file in a missing folder, and is ref
   ]);
 });
 
-it('a pattern of appliance_files is refused with both places if two files name the same appliance', async () => {
+it('a pattern of appliance_files is refused with both positions if two files name the same appliance', async () => {
   const { folder, load } = await givenPattern();
   await mkdir(join(folder, 'more'));
   await writeFile(join(folder, 'more', 'a.yml'), JSON.stringify([entry('one')]));
@@ -120,7 +120,7 @@ async function givenPattern() {
   return { folder, load: () => loadSettings({ file, env: {} }) };
 }
 
-it('a file that hangs is a problem with a remedy', async () => {
+it('a file that hangs is reported with a remedy', async () => {
   const late = Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
   const files = createFiles([], { access: () => Promise.reject(late) });
 

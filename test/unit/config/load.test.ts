@@ -104,7 +104,7 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
     expect(settings.limits).toEqual({ seriesPerAppliance: 1_000, bodyBytes: 16_777_216 });
   });
 
-  it('is compact for all appliances or for one, which takes precedence', async () => {
+  it('may enable compact mode for all appliances or for one, which takes precedence', async () => {
     const text = `
 appliances:
   - { name: a, url: 192.0.2.10, api_key: k }
@@ -132,7 +132,7 @@ appliances:
     ]);
   });
 
-  it('replaces ${NAME} by the environment, also for numbers and switches, and $$ by a dollar', async () => {
+  it('replaces ${NAME} by the environment, also for numbers and booleans, and $$ by a dollar', async () => {
     const text = `
 appliances:
   - name: lb-\${SITE}
@@ -189,7 +189,7 @@ limits: { series_per_appliance: "\${SERIES}" }
     expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000);
   });
 
-  it('is refused with 60,000 unknown keys in a moment, and with the first problems', async () => {
+  it('is refused quickly with 60,000 unknown keys, and names the first problems', async () => {
     const keys = Array.from({ length: 60_000 }, (_, index) => `key${index}: 1\n`).join('');
     // The time of this thread, which other work on the machine does not lengthen.
     const before = process.threadCpuUsage();
@@ -228,7 +228,7 @@ appliances:
     expect(appliances.map(({ compact }) => compact)).toEqual([false, true, false]);
   });
 
-  it('reports the place of a value from an alias or a merge', async () => {
+  it('reports the position of a value from an alias or a merge', async () => {
     const refused = await refusal(
       loadText(`
 appliances:
@@ -245,7 +245,7 @@ appliances:
     ]);
   });
 
-  it('checks a max_stale that an alias brings', async () => {
+  it('validates a max_stale that an alias sets', async () => {
     const refused = await refusal(
       loadText(`${least}collectors: { farms: { max_stale: &short 1s }, summary: { max_stale: *short } }`),
     );
@@ -256,7 +256,7 @@ appliances:
     ]);
   });
 
-  it('does not check max_stale of disabled collectors', async () => {
+  it('does not validate max_stale of disabled collectors', async () => {
     const settings = await loadText(`${least}collectors: { farm_config: { enabled: false, max_stale: 1s } }`);
 
     expect(settings.appliances[0]?.collectors['farm_config']).toMatchObject({ enabled: false, maxStaleMs: 1_000 });
@@ -276,7 +276,7 @@ it.each([
   expect(refused).toEqual([`zlb.yml: cannot be read: ${reason}. Give --config.file the path of a YAML file`]);
 });
 
-it('an invalid file is checked for rules between keys only once each value is right', async () => {
+it('the rules between keys are checked only once each value is valid', async () => {
   const twice = `${least}  - { name: lb, url: 192.0.2.11, api_key: f1x7ure, labels: { site: '\${SITE}' } }\n`;
 
   expect(await refusal(loadText(twice))).toEqual([

@@ -46,7 +46,7 @@ it.each([
   ['in a list', [token]],
   ['as a key', { [token]: 'x' }],
   ['in the braces of a variable', `\${${token}}`],
-])('a token in the wrong place is not repeated in the refusal %s', async (_what, by) => {
+])('a misplaced token is not repeated in the refusal %s', async (_what, by) => {
   const versions = [...replaced(full, by)];
 
   const refusals = await Promise.all(versions.map((version) => refusal(loadText(stringify(version)))));

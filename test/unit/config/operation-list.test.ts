@@ -9,7 +9,7 @@ it('an entry of allow or deny is one operation if it is a key or a route, with a
   }
 });
 
-it('an entry of allow or deny matches any characters with *, also slashes, and all others literally', () => {
+it('an entry of allow or deny matches any characters with *, even slashes, and all others literally', () => {
   const table = new Map([
     ['readFarm', 'GET /farms/{farmname}'],
     ['readBackend', 'GET /farms/{farmname}/backends/{id}'],

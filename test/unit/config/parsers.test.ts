@@ -105,7 +105,7 @@ const hostile = [
 ];
 
 it.each(Object.keys(parsers) as ParserName[])(
-  'the parser %s takes any text, in little time, and a refusal is one short line',
+  'the parser %s handles any text quickly, and a refusal is one short line',
   (name) => {
     const check = (text: string): void => {
       const outcome = parsers[name](text, {});

@@ -14,7 +14,7 @@ it('a shard is an index from 0 and a count', () => {
 });
 
 it.each(['3/3', '4/3', '0/0', '1', '1/', '/3', '-1/3', '+1/3', '1 / 3', '1/3 ', '0x1/3', '1.0/3', '0/1001', '$(I)/3'])(
-  'a shard is not %j',
+  'the shard %j is refused',
   (text) => {
     expect(parseShard(text)).toBeUndefined();
   },
@@ -50,7 +50,7 @@ it.each([2, 3, 4, 7, 10])('the shard of a name spreads the names evenly over %d 
 });
 
 it.each([1, 2, 3, 4, 9])(
-  'the shard of a name changes with one shard more than %d only for the names of the new one',
+  'the shard of a name changes from %d shards to one more only for the names of the new one',
   (count) => {
     const moved = names.filter((name) => shardOf(name, count) !== shardOf(name, count + 1));
 
@@ -61,7 +61,7 @@ it.each([1, 2, 3, 4, 9])(
   },
 );
 
-it('twins fall to the shard of the first of them', async () => {
+it('twins belong to the shard of the first of them', async () => {
   const entries = ['lb-paris', 'lb-madrid'].map((name) => `{ name: ${name}, url: 192.0.2.10, api_key: f1x7ure }`);
   const settings = await loadText(`appliances: [${entries.join()}]\ntwins: [[lb-paris, lb-madrid]]`);
 
@@ -72,7 +72,7 @@ it('twins fall to the shard of the first of them', async () => {
   });
 });
 
-it('the settings of a shard have its own appliances in order, the owners of the others, and everything else unchanged', async () => {
+it('the settings of a shard have its own appliances in order, and the owners of the others', async () => {
   const entries = ['lb-paris', 'lb-madrid', 'lb-berlin', 'lb-lisbon'].map(
     (name) => `{ name: ${name}, url: 192.0.2.10, api_key: f1x7ure }`,
   );

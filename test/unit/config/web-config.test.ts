@@ -134,15 +134,15 @@ basic_auth_users: { alice: "\${ALICE}" }
     'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
     'TLS_RSA_WITH_AES_128_GCM_SHA256',
     'TLS_RSA_WITH_AES_256_CBC_SHA',
-  ])('takes the cipher suite %s', async (suite) => {
+  ])('accepts the cipher suite %s', async (suite) => {
     const settings = await loadWebText(tls(`  cipher_suites: [${suite}]\n`), { files });
 
     expect(() => createSecureContext(tlsOptions(settings.tls!))).not.toThrow();
   });
 });
 
-describe('mistakes in a web configuration', () => {
-  it('are reported all at once, each with its place', async () => {
+describe('errors in a web configuration', () => {
+  it('are reported all at once, each with its position', async () => {
     expect(
       await refused(`tls_server_config:
   cert_file: server.crt
@@ -237,7 +237,7 @@ rate_limit: { interval: soon }
         'web.yml:1:52: http_server_config.headers.X-XSS-Protection: holds what cannot go into an HTTP header; write one line of ASCII',
       ],
     ],
-  ])('%s', async (_, text, problems) => {
+  ])('are reported for %s', async (_, text, problems) => {
     expect(await refused(text, { SERVER_KEY: own.key })).toEqual(problems);
   });
 

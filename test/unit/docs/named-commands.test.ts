@@ -11,7 +11,7 @@ function take(words: readonly string[]) {
   refuseForeignFlags(flags, name);
 }
 
-it('every command that an alert, a message, a help or a document names has flags that it takes', () => {
+it('every command in an alert, message, help or document has only existing flags', () => {
   const all = namedCommands();
   const wrong = all.flatMap(({ from, words }) => {
     try {

@@ -17,26 +17,26 @@ function namesIn(page: string, pattern: RegExp): readonly string[] {
   );
 }
 
-it('finds names to look up', () => {
+it('the documents contain metric and alert names to check', () => {
   expect(pages.flatMap((page) => namesIn(page, /^(zlb[_:]\w+)/)).length).toBeGreaterThan(100);
   expect(pages.flatMap((page) => namesIn(page, /^(Zlb[A-Z]\w+)$/)).length).toBeGreaterThan(15);
 });
 
 describe.each(pages)('%s', (page) => {
-  it('names metrics that there are', () => {
+  it('names only existing metrics', () => {
     const named = namesIn(page, /^(zlb[_:][a-z0-9_:]+[a-z0-9])(?:$|[{ ])/);
 
     expect(named.filter((name) => !isMetric(name))).toEqual([]);
   });
 
-  it('names alerts that there are', () => {
+  it('names only existing alerts', () => {
     const named = namesIn(page, /^(Zlb[A-Z]\w+)$/);
 
     expect(named.filter((name) => !alertNames.includes(name))).toEqual([]);
   });
 });
 
-it('docs/migrating-from-nagios.md names numbers that are in the rules', () => {
+it('docs/migrating-from-nagios.md uses the numbers of the rules', () => {
   const cells = tablesIn(read('docs/migrating-from-nagios.md'))
     .filter(({ head }) => head.at(-1) === 'Threshold')
     .flatMap(({ rows }) => rows.flatMap((row) => codeSpansIn(row.at(-1) ?? '')));

@@ -23,7 +23,7 @@ const elsewhere = /\.\.\/shared\/\S+\.md|https?:\/\/\S+|\/opt\/zlb-exporter\/|\/
 /** A document, with the folders that are written before it. */
 const named = /[\w./-]*[\w-]\.md\b/;
 
-it('every document that a file of the repository names is in the repository', () => {
+it('every document that a file of the repository references exists', () => {
   const documents = tracked.filter((file) => file.endsWith('.md'));
 
   const missing = texts.flatMap(({ file, text }) =>
@@ -36,7 +36,7 @@ it('every document that a file of the repository names is in the repository', ()
   expect(missing).toEqual([]);
 });
 
-it('every section of docs/api.md that is pointed to is there', () => {
+it('every referenced section of docs/api.md exists', () => {
   const headings = readFileSync(`${root}docs/api.md`, 'utf8').matchAll(/^#+ (\d+(?:\.\d+)?)\.? /gm);
   const sections = new Set([...headings].map(([, number]) => number));
 
@@ -50,7 +50,7 @@ it('every section of docs/api.md that is pointed to is there', () => {
   expect(missing).toEqual([]);
 });
 
-it('every test that docs/security.md names is there', () => {
+it('every test that docs/security.md names exists', () => {
   const [, table = ''] = /\| Tried by \|.*?\n(.*?)\n\n/s.exec(readFileSync(`${root}docs/security.md`, 'utf8')) ?? [];
   const named = table.split('\n').flatMap((row) => [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)]);
 

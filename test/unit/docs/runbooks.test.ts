@@ -13,7 +13,7 @@ it('a clone serves the runbooks of docs/operations.md', async () => {
   expect(await loadRunbooks()).toBe(renderRunbooks(operations));
 });
 
-it('the served runbooks have an anchor for each alert and no other, and no link without a target', () => {
+it('the served runbooks have an anchor for each alert and no other, and no broken link', () => {
   const text = renderRunbooks(operations);
   const anchors = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id));
 
@@ -23,7 +23,7 @@ it('the served runbooks have an anchor for each alert and no other, and no link 
   expect([...text.matchAll(/<a href="#([^"]*)"/g)].filter(([, id = '']) => !anchors.has(id))).toEqual([]);
 });
 
-it('a runbook of a page says what it means, how to look, to repair without the gateway too, and to verify', () => {
+it('the runbook of a page explains the alert, diagnosis, repair without the gateway, and verification', () => {
   const criticals = shippedRules.flatMap(({ alert, labels }) => (labels?.severity === 'critical' ? (alert ?? []) : []));
   const steps = ['Look', 'Repair', 'Without the gateway', 'Verify'];
 
@@ -37,7 +37,7 @@ it('a runbook of a page says what it means, how to look, to repair without the g
   }
 });
 
-it('a command takes the name of a certificate from the alert, or from what the reader sets first', () => {
+it('a command takes the certificate name from the alert, or from what the reader sets first', () => {
   const runbooks = operations.split('\n## Procedures\n')[1] ?? '';
 
   expect(

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 const root = new URL('../../../', import.meta.url);
 const documents = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md'], { cwd: root.pathname });
 
-it('each table of a document begins with its head: a blank line would cut it in two', () => {
+it('each table of a document follows its header without a blank line', () => {
   const cut = documents.flatMap((name) => {
     const lines = readFileSync(new URL(name, root), 'utf8').split('\n');
     return lines.flatMap((line, index) => {
@@ -16,7 +16,7 @@ it('each table of a document begins with its head: a blank line would cut it in 
   expect(cut).toEqual([]);
 });
 
-it('the pictures of architecture.md name files that are there', () => {
+it('the diagrams of architecture.md name only existing files', () => {
   const text = readFileSync(new URL('docs/architecture.md', root), 'utf8');
   const pictures = [...text.matchAll(/```mermaid\n(.*?)```/gs)].map(([, picture = '']) => picture).join('\n');
   const files = [...pictures.matchAll(/[\w/-]+\.ts\b/g)].map(([file]) => file);

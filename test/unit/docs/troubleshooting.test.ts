@@ -35,20 +35,20 @@ function fragmentsOf(message: string): readonly string[] {
 }
 
 describe('docs/troubleshooting.md', () => {
-  it('has symptoms in words of the program', () => {
+  it('lists symptoms in the words of the program', () => {
     expect(symptoms.length).toBeGreaterThan(40);
   });
 
   const messages = symptoms.filter((each) => !isMetric(each) && !isAlert(each) && !isSetting(each));
 
-  it.each(messages)('quotes what the program says: %s', (message) => {
+  it.each(messages)('quotes a message of the program: %s', (message) => {
     const fragments = fragmentsOf(message);
 
     expect(fragments).not.toEqual([]);
     expect(fragments.filter((fragment) => !literals.includes(fragment))).toEqual([]);
   });
 
-  it('explains every reason for which a call fails', () => {
+  it('explains every reason of a failed call', () => {
     const rows = tables.find(({ head }) => head[0] === '`reason`')?.rows ?? [];
 
     const explained = new Set(rows.flatMap(([reason = '']) => codeSpansIn(reason)));
@@ -56,7 +56,7 @@ describe('docs/troubleshooting.md', () => {
     expect([...explained].toSorted()).toEqual([...failureReasons].toSorted());
   });
 
-  it('explains every reason for which a run is skipped or a series is dropped', () => {
+  it('explains every reason of a skipped run or a dropped series', () => {
     const labels = (metric: string): readonly string[] =>
       symptoms.flatMap((each) => (each.startsWith(metric) ? [/reason="(\w+)"/.exec(each)?.[1] ?? ''] : []));
 
@@ -73,7 +73,7 @@ describe('docs/troubleshooting.md', () => {
     expect(explained.filter((code) => !known.includes(code))).toEqual([]);
   });
 
-  it('explains every warning and every error that the program logs', () => {
+  it('explains every warning and error that the program logs', () => {
     const logged = sources.flatMap((text) =>
       [...text.matchAll(/[.\w]\.(?:warn|error|write)\((.*?)\)[;,]\n/gs)].flatMap(([, call = '']) => {
         const message = [...call.matchAll(/'([a-z][^'\\]+)'/g)].at(-1)?.[1];

@@ -20,7 +20,7 @@ const read = (flags: Flags, env: Record<string, string> = { ZLB_ADMIN_TOKEN: can
   readConnection({ flags, env });
 
 describe('the connection to the gateway', () => {
-  it('is loopback by default', async () => {
+  it('defaults to loopback', async () => {
     expect(await read({})).toMatchObject({ url: 'http://127.0.0.1:9445' });
   });
 
@@ -44,7 +44,7 @@ describe('the connection to the gateway', () => {
   });
 
   it.each(['http://127.0.0.1:9445', 'http://127.8.8.8', 'http://localhost:1', 'http://[::1]:9445'])(
-    'may be %s without TLS',
+    'permits %s without TLS',
     async (url) => {
       expect(await read({ 'admin.url': url })).toMatchObject({ url });
     },
@@ -56,7 +56,7 @@ describe('the connection to the gateway', () => {
     'http://127.0.0.1.example.com',
     'http://[::2]',
     'http://localhost.',
-  ])('must not be %s, because others could read the token', async (url) => {
+  ])('refuses %s, because others could read the token', async (url) => {
     await expect(read({ 'admin.url': url })).rejects.toThrow(/^a token is not sent to .* over plain http/);
   });
 
@@ -67,7 +67,7 @@ describe('the connection to the gateway', () => {
     `https://alice:${canary}@lb`,
     `https://lb/?token=${canary}`,
     `https://lb/#${canary}`,
-  ])('is no %s, which is not repeated', async (url) => {
+  ])('refuses the malformed URL %s, and does not repeat it', async (url) => {
     const message = await read({ 'admin.url': url }).catch(String);
 
     expect(message).toContain('--admin.url (or ZLB_ADMIN_URL) must be a URL');
@@ -80,7 +80,7 @@ describe('the connection to the gateway', () => {
     [{ ZLB_ADMIN_TOKEN: `${canary} ${canary}` }, /ZLB_ADMIN_TOKEN holds no token/],
     [{ ZLB_ADMIN_TOKEN: `${canary}\u0007` }, /ZLB_ADMIN_TOKEN holds no token/],
     [{ ZLB_ADMIN_TOKN: canary }, /ZLB_ADMIN_TOKN has no effect; did you mean ZLB_ADMIN_TOKEN\?/],
-  ])('needs a token, and does not repeat a wrong one: %j', async (env, message) => {
+  ])('needs a token, and does not repeat a malformed one: %j', async (env, message) => {
     const error: unknown = await read({}, env).catch((thrown: unknown) => thrown);
 
     expect(error).toHaveProperty('message', expect.stringMatching(message));
@@ -96,7 +96,7 @@ describe('the connection to the gateway', () => {
     expect(folder).toContain('the token file cannot be read: it is a folder');
   });
 
-  it('accepts an authority, a certificate and its key', async () => {
+  it('accepts a certificate authority, a client certificate and its key', async () => {
     const { cert, key } = makeMaterial();
 
     const connection = await read({

@@ -27,7 +27,7 @@ it('the content of a call is empty if the operation has no body', async () => {
   expect(await readContent(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
 });
 
-it('the content of a call is a JSON object of the remaining values, also if there are none', async () => {
+it('the content of a call is a JSON object of the remaining values, even if there are none', async () => {
   const fields = [
     { name: 'action', value: 'stop' },
     { name: 'list', value: ['a'] },
@@ -45,7 +45,7 @@ it.each([
   ['uploadActivationCertificate', 'text/plain', 'text'],
   ['uploadBackup', 'application/gzip', 'H4sIAAAA'],
   ['actOnFarm', 'application/json', '{"action":"stop"}'],
-])('the content of a call is the file of %s as it is, under %s', async (key, type, text) => {
+])('the content of a call is the unchanged file for %s, with the type %s', async (key, type, text) => {
   const path = givenFile(text);
 
   const fromFile = await readContent(operation(key), [], `@${path}`, nothing);
@@ -88,6 +88,6 @@ it.each([
   expect(redactor({ type: 'application/json', bytes: Buffer.from(body) })(text)).toBe(shown);
 });
 
-it('a secret is not searched in a file', () => {
+it('a file is not searched for secrets', () => {
   expect(redactor({ type: 'text/plain', bytes: Buffer.from('{"password":"hunter2"}') })('hunter2')).toBe('hunter2');
 });

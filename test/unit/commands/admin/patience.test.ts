@@ -20,7 +20,7 @@ async function givenUnanswered(request: GatewayRequest) {
   return { answer, response, stopping };
 }
 
-it('a request waits for the gateway as long as that may wait for an appliance', async () => {
+it('a request waits for the gateway as long as the gateway may wait for an appliance', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { answer, response } = await givenUnanswered({ method: 'PUT', path: '/x' });
@@ -36,7 +36,7 @@ it.each([
   ['a read', { method: 'GET', path: '/x' }, ''],
   ['the dry run of a call', { method: 'PUT', path: '/x', headers: { 'x-dry-run': 'true' } }, ''],
   ['the dry run of a change', { method: 'POST', path: '/changes?dry_run=true' }, ''],
-])('who stops %s that was sent reads whether it may have been carried out', async (_, request, remedy) => {
+])('the message after an interrupted call says whether it may have been executed: %s', async (_, request, remedy) => {
   const { answer, stopping } = await givenUnanswered(request);
 
   stopping.abort();

@@ -4,7 +4,7 @@ import { presentLines } from '../../../../src/commands/admin/dry-run-lines.ts';
 it.each([
   ['an object', { params: Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`value${index}`, index])) }],
   ['a list', { params: Array.from({ length: 59 }, (_, id) => ({ id, status: 'up' })) }],
-])('the present state of %s with many values is cut, and says what shows all', (_, body) => {
+])('the current state of %s with many values is truncated, and the output says how to show all', (_, body) => {
   const lines = presentLines({ operation: 'readFarm', status: 200, body });
 
   expect(lines).toHaveLength(42);

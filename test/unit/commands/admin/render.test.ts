@@ -7,7 +7,7 @@ function shown(value: unknown): string {
   return renderJson(value).join('\n');
 }
 
-it('an answer for people shows a list of any name as a table', () => {
+it('a rendered response shows a list of any name as a table', () => {
   const farms = [
     { status: 'up', farmname: 'shop', vport: '443' },
     { status: 'needed restart', farmname: 'db', vport: 5432 },
@@ -23,7 +23,7 @@ it('an answer for people shows a list of any name as a table', () => {
   `);
 });
 
-it('an answer for people shows a nested object as a separate section', () => {
+it('a rendered response shows a nested object as a separate section', () => {
   const lines = shown({
     description: 'A farm',
     params: { certlist: [{ file: 'shop.pem', id: 1 }], status: 'up', ttl: null },
@@ -58,11 +58,11 @@ it.each([
   [{ log: ['first', 'second'] }, 'first\nsecond'],
   [[1, 2], '1\n2'],
   [{ params: { names: ['a', 'b'], deep: { list: [[1]] } } }, 'names  a, b\n\ndeep\nlist  [[1]]'],
-])('an answer for people shows %j', (answer, lines) => {
+])('a rendered response shows %j', (answer, lines) => {
   expect(shown(answer)).toBe(lines);
 });
 
-it('an answer for people removes terminal controls from any answer', () => {
+it('a rendered response contains no terminal controls', () => {
   const hostile = fc.string({
     unit: fc.constantFrom('a', '\u001b', '\u009b', '\n', '\r', '\b', '\u202e', '\u2028', '\t'),
   });
@@ -92,7 +92,7 @@ it.each([
     'rows of which each has a field of its own',
     { params: Array.from({ length: 20_000 }, (_, id) => ({ [`n${id}`]: 1 })) },
   ],
-])('an answer for people stops a few lines after the shown ones for endless %s', (_name, answer) => {
+])('a rendered response stops a few lines after the shown ones for endless %s', (_name, answer) => {
   const lines = renderJson(answer);
 
   expect(lines.length).toBeGreaterThan(maxLines);
@@ -104,7 +104,7 @@ it.each([
   ['objects', '{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000)],
   ['tables', '[{"a":'.repeat(50_000) + '1' + '}]'.repeat(50_000)],
   ['lists in a cell', `[{"id":1,"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`],
-])('an answer for people ends with a … for nested %s', (_name, deep) => {
+])('a rendered response ends with … for deeply nested %s', (_name, deep) => {
   const lines = renderJson(JSON.parse(`{"params":{"deep":${deep},"status":"up"}}`));
 
   expect(lines.join('\n')).toContain('…');
@@ -112,17 +112,17 @@ it.each([
   expect(lines.join('\n').length).toBeLessThan(5_000);
 });
 
-it('an answer for people gives the number of omitted columns', () => {
+it('a rendered response states the number of omitted columns', () => {
   const rows = [Object.fromEntries(Array.from({ length: 70 }, (_, id) => [`n${id}`, 'x']))];
 
   expect(renderJson({ params: rows }).at(-1)).toBe('… and 6 more columns');
 });
 
-it('an answer for people keeps the lines of a text, with spaces instead of tabs', () => {
+it('a rendered response keeps the lines of a text, with spaces instead of tabs', () => {
   expect(renderText('Subject:\tCN=shop\r\n  Issuer\n')).toEqual(['Subject:    CN=shop', '  Issuer']);
 });
 
-it('a table cuts long values in all columns but the last', () => {
+it('a table truncates long values in all columns but the last', () => {
   const [, row = ''] = tableLines(['a', 'b'], [['x'.repeat(200), 'y'.repeat(200)]]);
 
   expect(row).toBe(`${'x'.repeat(79)}…  ${'y'.repeat(200)}`);
@@ -136,7 +136,7 @@ it('a table has no spaces at line ends', () => {
 it.each([
   [maxLines, []],
   [maxLines + 1, [expect.stringMatching(/only the first 10000 lines .*--json .*--output=FILE/)]],
-])('of an answer of %i lines are printed as many as a person reads, with a note about others', (count, note) => {
+])('a rendered response of %i lines is limited to what a person reads, with a note about the rest', (count, note) => {
   const said: string[] = [];
   const warned: string[] = [];
   const lines = Array.from({ length: count }, (_, index) => String(index));

@@ -17,7 +17,7 @@ it.each([
   [['put', '/farms/shop/actions', 'action=stop']],
   [['PUT', '/farms/{farmname}/actions', 'farmname=shop', 'action=stop']],
   [['PUT /farms/{farmname}/actions', 'farmname=shop', 'action=stop']],
-])('%j mean the same call', (words) => {
+])('the arguments %j mean the same call', (words) => {
   const target = targetOf(...words);
 
   expect(target).toEqual({ key: 'actOnFarm', path: '/farms/shop/actions', fields: { action: 'stop' } });
@@ -34,7 +34,7 @@ it.each<readonly [readonly string[], string, object]>([
   // Texts as they are, and JSON after :=.
   [['createBonding', 'mode=802.3ad', 'x=a=b', 'y='], '/interfaces/bonding', { mode: '802.3ad', x: 'a=b', y: '' }],
   [['createBonding', 'slaves:=["eth1","eth2"]'], '/interfaces/bonding', { slaves: ['eth1', 'eth2'] }],
-])('%j are the path %s with %j', (words, path, fields) => {
+])('the arguments %j mean the path %s with %j', (words, path, fields) => {
   const { path: found, fields: others } = targetOf(...words);
 
   expect([found, others]).toEqual([path, fields]);
@@ -56,6 +56,6 @@ it.each([
   [['readFarm', 'farmname=..'], /a value cannot be part of the path/],
   [['listFarms', 'hunter2'], /^what follows must be name=value, or name:=JSON for lists and objects$/],
   [['createBonding', 'slaves:=[eth1'], /^slaves:= needs JSON/],
-])('the words for an operation refuse %j', (words, message) => {
+])('the arguments %j are refused as an operation', (words, message) => {
   expect(() => parseTarget(words, operations)).toThrow(message);
 });

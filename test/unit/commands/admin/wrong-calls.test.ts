@@ -48,7 +48,7 @@ it.each([
   [['deliver', '--cert=fullchain.pem'], '--cert and --key go together'],
   [['deliver', 'full_chain.pem', 'priv_key.pem'], 'deliver takes flags only'],
   [['deliver', 'deploy_cert', 'shop.example.com', 'priv.pem'], 'deploy_cert needs what dehydrated gives it'],
-])('%j is refused before anything is sent', async (words, message) => {
+])('the command line %j is refused before anything is sent', async (words, message) => {
   expect(await typed(words)).toEqual({ code: 2, err: expect.stringContaining(message) });
 });
 
@@ -59,6 +59,6 @@ it.each([
   ['admin', 'lb-1', 'setEmailSettings', canary],
   ['admin', 'lb-1', 'setEmailSettings', `password:=${canary}`],
   ['admin', 'lb-1', 'setEmailSettings', `password=${canary}`, `password=${canary}`],
-])('a password is not repeated in the message about a mistake in %j %j', async (...words) => {
+])('a password is not repeated in the error message for %j %j', async (...words) => {
   expect(await typed(words)).toEqual({ code: 2, err: expect.not.stringContaining('Canary') });
 });

@@ -66,7 +66,7 @@ it.each([
   { farms: 60, troubled: 3, seconds: 3.1 },
   { farms: 300, troubled: 15, seconds: 7.7 },
 ])(
-  'the cost of polling that a check announces is within a sixth of what the scheduler costs with $farms farms',
+  "the polling cost that check estimates is within a sixth of the scheduler's with $farms farms",
   ({ farms, troubled, seconds }) => {
     const cost = estimate(givenFarms(farms, troubled));
 
@@ -75,14 +75,14 @@ it.each([
   },
 );
 
-it('the cost of polling that a check announces grows with farms in trouble by a call a minute each, and with others by no more than the routine budget', () => {
+it('the polling cost that check estimates grows by a call a minute for each troubled farm', () => {
   const healthy = estimate(givenFarms(300, 0));
 
   expect(estimate(givenFarms(300, 10)).seconds - healthy.seconds).toBeCloseTo(1.6, 1);
   expect(estimate(givenFarms(600, 0)).seconds - healthy.seconds).toBeCloseTo(2 * 300 * 0.0065, 1);
 });
 
-it('the cost of polling that a check announces counts L4 farms as read each minute unless they have a health check', () => {
+it('the polling cost that check estimates includes L4 farms each minute unless they have a health check', () => {
   const farms = givenFarms(20, 0).map((farm) => ({ ...farm, profile: 'l4xnat' }));
   const cost = (isChecked: boolean) =>
     costPerMinute(probed(20), {

@@ -49,13 +49,13 @@ it.each([
   ['stopped', { state: 'down', backends: undefined }, 'CRITICAL'],
   ['with one backend down', { backends: backends('up', 'up', 'up', 'down') }, 'WARNING'],
   ['with one backend of unknown state', { backends: backends('up', 'unknown') }, 'UNKNOWN'],
-])('the check of farms judges one that is %s', (_, farm, state) => {
+])('the farm check judges a farm that is %s', (_, farm, state) => {
   const farms = [farmStatus({ name: 'shop', ...farm })];
 
   expect(stateOf(() => checkFarms(seen({ farms }), '*', noLimits))).toBe(state);
 });
 
-it('the check of farms takes the least percent of backends from -w and -c', () => {
+it('the farm check takes the minimum percentage of backends from -w and -c', () => {
   const farms = [farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') })];
   const by = (warning: number, critical: number) =>
     stateOf(() => checkFarms(seen({ farms }), 'shop', least(warning, critical)));
@@ -63,7 +63,7 @@ it('the check of farms takes the least percent of backends from -w and -c', () =
   expect([by(75, 50), by(76, 75), by(100, 76)]).toEqual(['OK', 'WARNING', 'CRITICAL']);
 });
 
-it('the check of farms judges each service by itself, and names farms that are in trouble', () => {
+it('the farm check judges each service by itself, and names farms in trouble', () => {
   const list = [...backends('up', 'up'), backendStatus({ backend: '10.0.0.9:80', service: 'api', state: 'down' })];
   const line = firstLine(
     checkFarms(
@@ -78,7 +78,7 @@ it('the check of farms judges each service by itself, and names farms that are i
   );
 });
 
-it('the check of farms does not say of a critical farm that it has no backend, if it has some', () => {
+it('the farm check does not report a critical farm as one without backends if it has some', () => {
   const farms = [farmStatus({ name: 'shop', state: 'critical', backends: backends('down', 'down') })];
 
   expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
@@ -86,7 +86,7 @@ it('the check of farms does not say of a critical farm that it has no backend, i
   );
 });
 
-it('the check of farms finds farms by a pattern, and knows nothing without one', () => {
+it('the farm check finds farms by a pattern, and reports UNKNOWN if none matches', () => {
   const farms = [farmStatus({ name: 'shop-1' }), farmStatus({ name: 'blog', state: 'down' })];
   const by = (glob: string) => stateOf(() => checkFarms(seen({ farms }), glob, noLimits));
 
@@ -94,7 +94,7 @@ it('the check of farms finds farms by a pattern, and knows nothing without one',
   expect(stateOf(() => checkFarms(seen({ farms: [] }), '*', noLimits))).toBe('UNKNOWN: lb-1 has no farm *');
 });
 
-it('the check of farms is not an OK on old backends, and still reports a farm that is down', () => {
+it('the farm check is not OK with a stale backend reading, and still reports a farm that is down', () => {
   const old = [
     collectorStatus({ name: 'farms' }),
     collectorStatus({ name: 'backends', lastSuccessMs: nowMs - 2 * minuteMs }),
@@ -112,7 +112,7 @@ it.each([
   [undefined, 5, 'UNKNOWN'],
   [5, undefined, 'UNKNOWN'],
 ])(
-  'the check of connections judges %s established and %s pending ones as the alert does',
+  'the connection check judges %s established and %s pending ones as the alert does',
   (established, pending, state) => {
     const farms = [farmStatus({ name: 'shop', established, pending })];
 
@@ -120,7 +120,7 @@ it.each([
   },
 );
 
-it('the check of connections takes the most established ones from -w and -c', () => {
+it('the connection check takes the maximum of established ones from -w and -c', () => {
   const farms = [farmStatus({ name: 'shop', established: 20, pending: 500 })];
   const by = (warning: number, critical: number) =>
     firstLine(
@@ -149,13 +149,13 @@ it.each([
     { established: 5, pending: 101 },
     'WARNING - farm shop has 5 established and 101 pending connections: its proxy does not answer the appliance, and a restart is the repair | established=5;;;0 pending=101;;;0',
   ],
-])('the check of connections says that the proxy of a farm with %j hangs', (numbers, line) => {
+])('the connection check says for %j that the proxy of the farm hangs', (numbers, line) => {
   const farms = [farmStatus({ name: 'shop', isSilent: true, ...numbers })];
 
   expect(firstLine(checkConnections(seen({ farms }), 'shop', noLimits))).toBe(line);
 });
 
-it('the check of connections gives no number that is not known', () => {
+it('the connection check prints no performance data for an unknown number', () => {
   const farms = [
     farmStatus({ name: 'shop', established: 20, pending: 1 }),
     farmStatus({ name: 'blog', established: undefined }),
@@ -164,7 +164,7 @@ it('the check of connections gives no number that is not known', () => {
   expect(firstLine(checkConnections(seen({ farms }), '*', noLimits))).not.toContain('|');
 });
 
-describe('the check of certificates', () => {
+describe('the certificate check', () => {
   const ending = (leftDays: number, lifeDays: number) => ({
     notBeforeSeconds: (nowMs + (leftDays - lifeDays) * dayMs) / 1_000,
     notAfterSeconds: (nowMs + leftDays * dayMs) / 1_000,
@@ -195,7 +195,7 @@ describe('the check of certificates', () => {
     expect(by(30, 21)).toContain('CRITICAL - ');
   });
 
-  it('says when the configurations were read that name no farm', () => {
+  it('says how old the reading is when no farm uses a certificate', () => {
     const read = { usedBy: [], usersReadMs: nowMs - 9 * minuteMs };
     const certificates = [certificateStatus({ file: 'a.pem', ...ending(20, 47), ...read })];
 
@@ -207,7 +207,7 @@ describe('the check of certificates', () => {
   it.each([
     ['by the alerts', -2, noLimits],
     ['by days', 20, least(40, 30)],
-  ])('is critical %s where it is only known that a farm used it', (_, days, limits) => {
+  ])('is critical %s when a certificate was last known to be in use', (_, days, limits) => {
     const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
     const certificates = [certificateStatus({ file: 'a.pem', ...ending(days, 398), usedBy: undefined, lastKnownUse })];
 
@@ -216,7 +216,7 @@ describe('the check of certificates', () => {
     );
   });
 
-  it('reports an end by an old reading, and how old that is', () => {
+  it('reports an expiry from a stale reading, with its age', () => {
     const files = ['a.pem', 'b.pem', 'c.pem', 'd.pem', 'e.pem', 'f.pem'];
     const certificates = files.map((file) => certificateStatus({ file, ...ending(-2, 398) }));
     const old = [collectorStatus({ name: 'certificates', isStale: true, lastSuccessMs: nowMs - 40 * minuteMs })];
@@ -227,7 +227,7 @@ describe('the check of certificates', () => {
     );
   });
 
-  it('ignores requests, and knows nothing of a file that is not there', () => {
+  it('ignores signing requests, and reports UNKNOWN for a missing file', () => {
     const certificates = [certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined })];
     const by = (glob: string) => stateOf(() => checkCertificates(seen({ certificates }), glob, noLimits));
 
@@ -235,7 +235,7 @@ describe('the check of certificates', () => {
   });
 });
 
-describe('the check of the activation', () => {
+describe('the activation check', () => {
   const endsIn = (days: number) => (nowMs + days * dayMs) / 1_000;
 
   it.each([
@@ -256,7 +256,7 @@ describe('the check of the activation', () => {
     [{ kind: 'temporal', notAfterSeconds: endsIn(200) }, 'WARNING'],
     [{ kind: 'temporal', notAfterSeconds: endsIn(-1) }, 'CRITICAL'],
     [{ kind: 'permanent', notAfterSeconds: endsIn(200) }, 'OK'],
-  ])('takes days from -w, not after the end and not for support: %j', (dates, state) => {
+  ])('applies the days of -w only before the expiry, and not to the support: %j', (dates, state) => {
     const activation = { status: 'activated', ...dates };
 
     expect(stateOf(() => checkActivation(seen({ activation }), least(300)))).toBe(state);
@@ -267,34 +267,34 @@ describe('the check of the activation', () => {
   });
 });
 
-describe('the numbers of farms', () => {
+describe('the performance data of farms', () => {
   const listedBackends = [backendStatus({ backend: 'a', state: 'unknown' })];
   const stopped = [
     farmStatus({ name: 'old', state: 'down', backends: undefined }),
     farmStatus({ name: 'all', profile: 'l4xnat', state: 'down', backends: listedBackends }),
   ];
 
-  it('have the backends of the farms that run, whatever an appliance lists of stopped ones', () => {
+  it('counts the backends of running farms, and none that an appliance lists for stopped ones', () => {
     const { measures } = checkFarms(seen({ farms: [farmStatus({ name: 'shop' }), ...stopped] }), '*', noLimits);
 
     expect(measures.find(({ label }) => label === 'backends')?.value).toBe(2);
   });
 
-  it('have none of a farm whose proxy hangs, instead of zero', () => {
+  it('omits a farm whose proxy hangs, instead of writing zero', () => {
     const hung = farmStatus({ name: 'shop', state: 'critical', isSilent: true, backends: [] });
     const { measures } = checkFarms(seen({ farms: [hung] }), '*', noLimits);
 
     expect(measures.map(({ label }) => label)).toEqual(['farms']);
   });
 
-  it('are requests in progress with zproxy, which counts no connections', () => {
+  it('counts requests in progress with zproxy, which counts no connections', () => {
     const farms = [farmStatus({ name: 'shop', proxy: 'zproxy', established: 6, pending: 0 })];
 
     expect(firstLine(checkConnections(seen({ farms }), '*', noLimits))).toContain('requests in progress');
   });
 });
 
-describe('the check of an appliance', () => {
+describe('the appliance check', () => {
   const failing = collectorStatus({ name: 'farms', failure: { reason: 'timeout', sinceMs: nowMs } });
   const forbidden = collectorStatus({ name: 'farms', failure: { reason: 'forbidden', sinceMs: nowMs } });
   const late = collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 91_000 });
@@ -332,11 +332,11 @@ describe('every check', () => {
     ['never made', collectors.map((each) => ({ ...each, lastSuccessMs: undefined }))],
     ['not supported', collectors.map((each) => ({ ...each, isSupported: false }))],
     ['not wanted', []],
-  ])('knows nothing by a reading that is %s', (_, list) => {
+  ])('reports UNKNOWN for a reading that is %s', (_, list) => {
     for (const check of checks) expect(stateOf(() => check(seen({ collectors: list })))).toMatch(/^UNKNOWN: /);
   });
 
-  it('writes one line without a bar in its text, whatever an appliance calls its things', () => {
+  it('writes one line without a bar in its text, whatever an appliance names its objects', () => {
     const farms = [farmStatus({ name: 'a|b=1\nc', state: 'down' })];
 
     expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
@@ -344,7 +344,7 @@ describe('every check', () => {
     );
   });
 
-  it('names a warning before what is not known, and is a warning then', () => {
+  it('names a warning before an unknown part, and is a warning', () => {
     const farms = [
       farmStatus({ name: 'odd', backends: backends('up', 'unknown') }),
       farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') }),
@@ -353,7 +353,7 @@ describe('every check', () => {
     expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(/^WARNING - .*shop.*; .*odd/);
   });
 
-  it('has what fits into 160 characters on its first line, the worst first, and all of it below', () => {
+  it('puts the worst into 160 characters on its first line, and everything below', () => {
     const down = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => farmStatus({ name, state: 'down' }));
     const farms = [farmStatus({ name: 'odd', state: 'unknown' }), ...down];
 
@@ -366,7 +366,7 @@ describe('every check', () => {
     expect(lines[10]).toMatch(/ farm odd .*: ./);
   });
 
-  it('is made of tens of thousands of problems in no time', () => {
+  it('handles tens of thousands of problems without delay', () => {
     const findings = Array.from({ length: 20_000 }, (_, index) => ({
       state: 'CRITICAL' as const,
       text: `farm ${'x'.repeat(150)}${index} is down`,
@@ -379,7 +379,7 @@ describe('every check', () => {
     expect(lines[0]).toMatch(/^CRITICAL - farm x+; 19999 more$/);
   });
 
-  it('cuts a headline that is longer, and has it whole below', () => {
+  it('truncates a longer first line, and repeats it in full below', () => {
     const name = 'x'.repeat(200);
     const { lines } = summarize(checkFarms(seen({ farms: [farmStatus({ name, state: 'down' })] }), '*', noLimits));
 
@@ -387,7 +387,7 @@ describe('every check', () => {
     expect(lines[1]).toContain(name);
   });
 
-  it('lists with -v also what is in order, and how it was asked', () => {
+  it('lists with -v also what is in order, and how it was read', () => {
     const farms = [farmStatus({ name: 'shop', established: 5, pending: 1 })];
 
     const { lines } = summarize(checkConnections(seen({ farms }), '*', noLimits), {
@@ -399,7 +399,7 @@ describe('every check', () => {
   });
 });
 
-describe('-w and -c', () => {
+describe('the options -w and -c', () => {
   const farms = [farmStatus({ name: 'shop', established: 15, pending: 0 })];
   it.each([
     ['10:20', 'OK'],
@@ -410,7 +410,7 @@ describe('-w and -c', () => {
     ['~:20', 'OK'],
     ['14', 'WARNING'],
     ['15', 'OK'],
-  ])('takes the range %s', (warning, state) => {
+  ])('accept the range %s', (warning, state) => {
     const limits = limitsOf({ warning }, 'at most');
 
     expect(stateOf(() => checkConnections(seen({ farms }), 'shop', limits))).toBe(state);

@@ -24,7 +24,7 @@ it.each([
     'over plain http',
   ],
   [['plugin', 'farm', 'lb-1', '--exporter.user-file=package.json'], 'must hold one line'],
-])('the wrong call %j is UNKNOWN in one line', async (words, text) => {
+])('the malformed command line %j is UNKNOWN in one line', async (words, text) => {
   const { context, said, warned } = givenContext({});
 
   const code = await runCommandLine(words, context);
