@@ -11,15 +11,12 @@ it.each([
   ['has too many requests for now', 429, 0],
   ['is another program', 404, 1],
   ['fails', 500, 1],
-])(
-  'the health check for an exporter that %s (%i) exits with %i',
-  async (_, status, code) => {
-    const server = createServer((_request, response) => response.writeHead(status).end()).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const { context } = givenContext({ flags: { 'web.listen-address': `127.0.0.1:${port}` } });
+])('the health check for an exporter that %s (%i) exits with %i', async (_, status, code) => {
+  const server = createServer((_request, response) => response.writeHead(status).end()).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { context } = givenContext({ flags: { 'web.listen-address': `127.0.0.1:${port}` } });
 
-    expect(await healthcheck(context)).toBe(code);
-  },
-);
+  expect(await healthcheck(context)).toBe(code);
+});

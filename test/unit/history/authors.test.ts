@@ -56,7 +56,7 @@ const bob = 'call 2 by bob';
 const deletes = 'DELETE /farms/{farmname}/services/{service}/backends/{backend}';
 const web = { farmname: 'shop', service: 'web' };
 
-describe('a call explains', () => {
+describe('a gateway call', () => {
   it.each<[string, GatewayCall, FoundDifference]>([
     ['the setting that its body names', call(backendOf, place, { weight: '1' }), weight],
     ['a setting whose text is not kept', call(backendOf, place, { weight: null }), weight],
@@ -134,12 +134,12 @@ describe('a call explains', () => {
     ],
     ['all that a restored backup changes', call('POST /system/backup/{name}/actions', { name: 'b' }, {}), weight],
     ['a renewed certificate', call('POST /certificates/letsencrypt/{name}/actions', { name: 'a' }), certificate],
-  ])('%s', (_, touch, difference) => {
+  ])('explains %s', (_, touch, difference) => {
     expect(authorOf(difference, [touch])).toBe(alice);
   });
 });
 
-describe('a call does not explain', () => {
+describe('an unrelated gateway call', () => {
   it.each<[string, GatewayCall, FoundDifference]>([
     ['another setting', call(backendOf, place, { priority: '1' }), weight],
     ['another backend', call(backendOf, { ...place, backend: '1' }, { weight: '1' }), weight],
@@ -197,11 +197,11 @@ describe('a call does not explain', () => {
     ['another interface', call('PUT /interfaces/nic/{name}', { name: 'eth0' }, { ip: '10.0.0.7' }), eth1],
     ['a setting, if it acts', call('PUT /farms/{farmname}/actions', { farmname: 'shop' }, { action: null }), weight],
     ['a setting, if it sets a maintenance', call(`${backendOf}/maintenance`, place, { action: null }), weight],
-  ])('%s', (_, touch, difference) => {
+  ])('does not explain %s', (_, touch, difference) => {
     expect(authorOf(difference, [touch])).toBe('elsewhere');
   });
 
-  it('anything, if it reads or is about what is not compared', () => {
+  it('explains nothing if it is a read or concerns what is not compared', () => {
     const silent = endpointRows
       .map(([, row]) => row)
       .filter(({ route }) =>
@@ -217,7 +217,7 @@ describe('a call does not explain', () => {
   });
 });
 
-describe('a call stands beside elsewhere', () => {
+describe('a gateway call with an uncertain effect', () => {
   it.each<[string, GatewayCall, FoundDifference]>([
     ['if it set another value', call(backendOf, place, { weight: '7' }), weight],
     ['if the appliance refused it', { ...call(backendOf, place, { weight: '1' }), ended: 'refused' }, weight],
@@ -228,7 +228,7 @@ describe('a call stands beside elsewhere', () => {
       call(backendOf, place, { weight: '1' }),
       { ...weight, ids: ['0', '1'] },
     ],
-  ])('%s', (_, touch, difference) => {
+  ])('shares the authorship with "elsewhere" %s', (_, touch, difference) => {
     expect(authorOf(difference, [touch])).toBe(`elsewhere or ${alice}`);
   });
 });
@@ -237,14 +237,14 @@ it('a call during a reading that shows its value is its author', () => {
   expect(authorOf(weight, [{ ...call(backendOf, place, { weight: '1' }), isBetween: false }])).toBe(alice);
 });
 
-describe('of several calls', () => {
+describe('several calls in one interval', () => {
   const sets = (value: string, by: string) => call(backendOf, place, { weight: value }, by);
 
-  it('the one that set what is seen is the author, and not the newest', () => {
+  it('yield as author the one that set the observed value, not the newest', () => {
     expect(authorOf(weight, [sets('7', bob), sets('1', alice)])).toBe(alice);
   });
 
-  it('the one that names a setting goes before one that changes it as well, and both before a restored backup', () => {
+  it('rank an exact setting before an indirect one, and both before a restored backup', () => {
     const timeout = { ...check, setting: 'timeout' };
     const interval = call('PUT /monitoring/fg/{name}', { name: 'http' }, { interval: '1' }, bob);
     const backup = call('POST /system/backup/{name}/actions', { name: 'b' }, {}, 'call 3 by carol');
@@ -253,7 +253,7 @@ describe('of several calls', () => {
     expect(authorOf(timeout, [backup, interval])).toBe(bob);
   });
 
-  it('all are named that fit equally, each person once', () => {
+  it('are all named when they fit equally, each person once', () => {
     expect(authorOf(weight, [sets('1', 'call 3 by alice'), sets('1', bob), sets('1', alice)])).toBe(
       'call 3 by alice or call 2 by bob',
     );
@@ -261,7 +261,7 @@ describe('of several calls', () => {
     expect(authorOf(weight, many)).toBe('call 1 by a or call 1 by b or call 1 by c or call 1 by d or 2 others');
   });
 
-  it('one that deleted an object and one that made another like it have each their own difference', () => {
+  it('are matched one to one when one deleted an object and another created a similar one', () => {
     const moved = { ...weight, setting: 'name', before: '10.0.0.1:80', after: '10.0.0.2:80' };
     const parts = [gone, { ...added, name: '10.0.0.2:80' }];
     const makes = call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.2', port: '80' }, bob);

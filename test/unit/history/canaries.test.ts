@@ -8,7 +8,7 @@ import {
 
 const canary = 'CANARY0123456789';
 
-it('no field that can hold a secret is compared with its value', () => {
+it('no field that can hold a secret is compared by its value', () => {
   const header = [{ id: 0, header: `Authorization: Basic ${canary}` }, `X-Key:${canary}`, { header: 7 }];
   const farm = settingsOfFarm({
     addheader: header,
@@ -33,7 +33,7 @@ it('no field that can hold a secret is compared with its value', () => {
   expect(check.settings.command).toBe('check_http');
 });
 
-it('a text that an appliance chooses stays in one line, and is cut', () => {
+it('a text that an appliance chooses stays on one line, and is truncated', () => {
   const { settings } = configuredService('shop', 'web', { vhost: `^a\n\u202Eb${'x'.repeat(10_000)}` });
 
   expect(settings.vhost).toMatch(/^\^a b?x* ?/);

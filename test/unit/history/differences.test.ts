@@ -11,13 +11,13 @@ const backend = (name: string, settings: Readonly<Record<string, string>> = { we
   settings,
 });
 
-it('two backends that were replaced by two others alike are gone and new: nobody knows which is which', () => {
+it('two backends replaced by two identical others are reported as removed and added', () => {
   const differences = compareConfigured([backend('a'), backend('b')], [backend('c'), backend('d')]);
 
   expect(differences.map(({ setting }) => setting)).toEqual(['', '', '', '']);
 });
 
-it('a backend that was replaced by two others alike is gone, and both are new', () => {
+it('a backend replaced by two identical others is reported as removed, and both as added', () => {
   expect(compareConfigured([backend('a')], [backend('b'), backend('c')]).map(({ setting }) => setting)).toEqual([
     '',
     '',
@@ -29,14 +29,14 @@ it.each([
   ['300000000', { from: 0, to: 300_000_000 }],
   ['9007199254740991', { from: 0, to: Number.MAX_SAFE_INTEGER }],
   ['1e99', ['0', '1e99']],
-])('a backend whose number became %s may have had any between', (id, ids) => {
+])('a backend whose number became %s may have had any number between', (id, ids) => {
   const [difference] = compareConfigured([backend('a')], [{ ...backend('a', { weight: '2' }), id }]);
 
   expect(difference).toMatchObject({ setting: 'weight', ids });
   expect(['0', id, '-1', '1.5', ''].map((text) => isNumberIn(ids, text))).toEqual([true, true, false, false, false]);
 });
 
-it('the numbers of thousands of backends that are replaced are not lists', () => {
+it('the numbers of thousands of replaced backends are stored as ranges, not lists', () => {
   const named = (prefix: string) =>
     Array.from({ length: 4_000 }, (_, index) => ({ ...backend(`${prefix}${index}`), id: `${index}` }));
 
@@ -47,7 +47,7 @@ it('the numbers of thousands of backends that are replaced are not lists', () =>
   expect(differences.at(-1)?.ids).toEqual({ from: 3_999, to: 7_999 });
 });
 
-it('a backend whose last setting alone differs from that of a new one was not renamed', () => {
+it('a backend that differs from a new one only in its last setting was not renamed', () => {
   const long = { a: 'x'.repeat(300), weight: '1' };
 
   expect(compareConfigured([backend('a', long)], [backend('b', { ...long, weight: '2' })])).toHaveLength(2);
@@ -66,7 +66,7 @@ it('thousands of backends of one address are compared within the time of one pol
   expect(differences).toHaveLength(20_000);
 });
 
-it('a thousand backends that are replaced are compared within the time of one poll', () => {
+it('a thousand replaced backends are compared within the time of one poll', () => {
   const named = (prefix: string) => Array.from({ length: 1_000 }, (_, index) => backend(`${prefix}${index}`));
   const before = process.threadCpuUsage();
   const differences = compareConfigured(named('old'), named('new'));
@@ -75,7 +75,7 @@ it('a thousand backends that are replaced are compared within the time of one po
   expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000);
 });
 
-it('a health check that no farm of the reading uses any more is not gone', () => {
+it('a health check that no farm of the reading uses any more is not reported as removed', () => {
   const check: ConfiguredObject = { object: 'check', farm: '', service: '', name: 'http', settings: { interval: '5' } };
 
   expect(compareConfigured([check], [])).toEqual([]);
@@ -92,13 +92,13 @@ describe('backends of one address', () => {
       { weight },
     );
 
-  it('stay what they are when the appliance numbers them otherwise', () => {
+  it('keep their identity when the appliance renumbers them', () => {
     const before = [numbered('b', 0, '1'), numbered('a', 1, '5'), numbered('a', 2, '7')];
 
     expect(compareConfigured(before, twice('5', '7'))).toMatchObject([{ name: 'b', setting: '' }]);
   });
 
-  it('are one less where one is gone, and one more where it is new, whatever their order', () => {
+  it('are reported as one removed or one added, whatever their order', () => {
     const alone = backend('a', { weight: '7' });
 
     expect(compareConfigured(twice('5', '7'), [alone])).toMatchObject([{ name: 'a', before: 'weight 5' }]);
@@ -107,7 +107,7 @@ describe('backends of one address', () => {
     expect(compareConfigured(twice('5', '5'), [backend('a', { weight: '5' })])).toHaveLength(1);
   });
 
-  it('keep the settings that only their reading before had, each its own', () => {
+  it('keep the settings that only the previous reading had, each its own', () => {
     const before = [backend('a', { weight: '5', timeout: '1' }), backend('a', { weight: '7', timeout: '2' })];
     const after = withFormerSettings(before, twice('7', '5'));
 
@@ -118,13 +118,13 @@ describe('backends of one address', () => {
   });
 });
 
-describe('services in another order', () => {
+describe('reordered services', () => {
   const services = (...names: readonly string[]) =>
     names.map(
       (name): ConfiguredObject => ({ ...backend(name), object: 'service', service: name, settings: { urlp: name } }),
     );
 
-  it('are one difference of their farm, of those that moved', () => {
+  it('are one difference of their farm, which lists those that moved', () => {
     const [before, after] = [services('a', 'b', 'c', 'd'), services('a', 'c', 'b', 'd')];
 
     expect(compareConfigured(before, after)).toEqual([
@@ -132,7 +132,7 @@ describe('services in another order', () => {
     ]);
   });
 
-  it('are not those between which one is new or gone, or got another name', () => {
+  it('are not reported when one between them is added, removed or renamed', () => {
     const abc = services('a', 'b', 'c');
 
     expect(compareConfigured(abc, services('a', 'c'))).toMatchObject([{ name: 'b', setting: '' }]);
@@ -140,14 +140,14 @@ describe('services in another order', () => {
     expect(compareConfigured([backend('x')], [backend('x')])).toEqual([]);
   });
 
-  it('are no difference where they match no requests, as of a GSLB farm', () => {
+  it('are no difference when they match no requests, as in a GSLB farm', () => {
     const [a, b] = ['a', 'b'].map((name): ConfiguredObject => ({ ...backend(name), object: 'service' }));
 
     expect(compareConfigured([a!, b!], [b!, a!])).toEqual([]);
   });
 });
 
-it('a word of the appliance in other letters is not a difference, and a name in other letters is one', () => {
+it('a state word in another case is not a difference, but a name in another case is', () => {
   const farm = (settings: Readonly<Record<string, string>>): ConfiguredObject => ({
     ...backend('shop'),
     object: 'farm',

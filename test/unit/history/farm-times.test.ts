@@ -24,14 +24,14 @@ function givenTimes() {
   };
 }
 
-it('time counts as what the reading at its beginning says, up with trouble as up', () => {
+it('time counts by the reading at its beginning, and up with trouble counts as up', () => {
   const { read, hours } = givenTimes();
   read(0, 'up', 'problem', 'needed_restart', 'down', 'critical', 'maintenance', 'unknown', 'up');
 
   expect(hours()).toEqual(['0 3 2 1']);
 });
 
-it('time between two readings far apart is unknown, and never up', () => {
+it('time between two distant readings is unknown, and never up', () => {
   const { read, hours } = givenTimes();
   read(0, 'up', 'up');
   read(20, 'up', 'up');
@@ -39,7 +39,7 @@ it('time between two readings far apart is unknown, and never up', () => {
   expect(hours()).toEqual(['0 2 0 0']);
 });
 
-it('time since the last reading before an appliance gave no answer is unknown', () => {
+it('time since the last reading before an outage is unknown', () => {
   const { times, read, hours } = givenTimes();
   read(0, 'up', 'up');
   times.interrupt();
@@ -48,14 +48,14 @@ it('time since the last reading before an appliance gave no answer is unknown', 
   expect(hours()).toEqual(['0 2 0 0']);
 });
 
-it('time belongs to the hour and the day in which it is', () => {
+it('time counts in the hour and the day in which it passes', () => {
   const { read, hours } = givenTimes();
   read(58, 'up', 'up', 'down', 'up');
 
   expect(hours()).toEqual(['0 2 0 0', '1 0 1 0']);
 });
 
-it('a proxy that does not answer is down', () => {
+it('a farm with a hung proxy counts as down', () => {
   const { times, hours } = givenTimes();
   for (const minute of [0, 1])
     times.add([{ name: 'shop', profile: 'http', state: 'unknown', isSilent: true }], minute * minuteMs, 3 * minuteMs);
@@ -63,7 +63,7 @@ it('a proxy that does not answer is down', () => {
   expect(hours()).toEqual(['0 0 1 0']);
 });
 
-it('a clock that is set back counts nothing', () => {
+it('a clock that is set back adds no time', () => {
   const { read, hours } = givenTimes();
   read(10, 'up', 'up');
   read(5, 'up');
@@ -71,7 +71,7 @@ it('a clock that is set back counts nothing', () => {
   expect(hours()).toEqual(['0 1 0 0']);
 });
 
-it('no more is added up between two writes than of 2,500 farms, however many an appliance names', () => {
+it('the times of at most 2,500 farms are buffered between two writes, whatever an appliance names', () => {
   const times = new FarmTimes();
   for (let round = 0; round < 20; round += 1) {
     const farms = Array.from({ length: 1_000 }, (_, index) => ({

@@ -20,8 +20,8 @@ function givenThread() {
 
 const write: Question = { do: 'write', entries: [] };
 
-describe('the thread of the history', () => {
-  it('is asked nothing more while an answer is late, so that nothing piles up before a disk that hangs', async () => {
+describe('the history thread', () => {
+  it('gets no further request while a response is late, so that nothing piles up behind a hung disk', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { thread, asked } = givenThread();
@@ -39,7 +39,7 @@ describe('the thread of the history', () => {
     expect(await next).toEqual({ farms: [] });
   });
 
-  it('searches once for many who want the same, and lets what is written go between two searches', async () => {
+  it('runs identical searches once, and lets writes pass between two searches', async () => {
     const { thread, asked } = givenThread();
     const searches = [1, 2, 2, 2, 3].map((limit) => thread.find({ limit }));
     await expect.poll(() => asked.length).toBe(1);
@@ -56,7 +56,7 @@ describe('the thread of the history', () => {
     expect(asked.map(({ question }) => question.do)).toEqual(['find', 'write', 'find', 'find']);
   });
 
-  it('refuses a search while 32 others wait, and not the same one', async () => {
+  it('refuses a search while 32 others wait, but not an identical one', async () => {
     const { thread } = givenThread();
     const refused: string[] = [];
     const search = (limit: number): void => void thread.find({ limit }).catch((error) => refused.push(String(error)));

@@ -51,8 +51,8 @@ async function given(file?: string, keepMs = 1e12) {
   };
 }
 
-describe('the history has', () => {
-  it('the restart of an appliance, when all of its interfaces count from 0', async () => {
+describe('the history', () => {
+  it('records the restart of an appliance when all of its interfaces count from 0', async () => {
     const { read, events } = await given();
     read({ eth0: 900, eth1: 500 });
     read({ eth0: 10, eth1: 3 });
@@ -60,7 +60,7 @@ describe('the history has', () => {
     expect(await events()).toMatchObject([{ kind: 'restart', appliance: 'lb', atMs: 120_000 }]);
   });
 
-  it('no restart where an interface is gone, or begins again alone', async () => {
+  it('records no restart when an interface is gone, or restarts alone', async () => {
     const { read, events } = await given();
     read({ eth0: 900, vlan: 5_000 });
     read({ eth0: 901 });
@@ -70,7 +70,7 @@ describe('the history has', () => {
     expect(await events()).toEqual([]);
   });
 
-  it('no restart where another machine has the name of the appliance now', async () => {
+  it('records no restart when another machine now has the name of the appliance', async () => {
     const { read, moveTo, events } = await given();
     read({ eth0: 900 });
     moveTo('https://other');
@@ -79,7 +79,7 @@ describe('the history has', () => {
     expect(await events()).toEqual([]);
   });
 
-  it('a change of what had said the same for longer than events are kept', async () => {
+  it('records a change of a value that was the same for longer than events are kept', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { interfaceOf, events } = await given(undefined, 15 * 60_000);
@@ -94,7 +94,7 @@ describe('the history has', () => {
     expect(await events()).toMatchObject([{ kind: 'configuration', differences: [{ after: '192.0.2.2' }] }]);
   });
 
-  it('when an appliance did not answer, and why', async () => {
+  it('records when an appliance did not respond, and why', async () => {
     const { listener, events } = await given();
     listener.onAnswering?.(false, 'timeout');
     listener.onAnswering?.(true, undefined);
@@ -105,7 +105,7 @@ describe('the history has', () => {
     ]);
   });
 
-  it('one event for the states that changed on a farm between two readings', async () => {
+  it('records one event for the states that changed on a farm between two readings', async () => {
     const { read, events } = await given();
     const down = (backend: string): Transition => ({
       appliance: 'lb',
@@ -122,14 +122,14 @@ describe('the history has', () => {
     ]);
   });
 
-  it('the last reading that said the same as the beginning of the time of a change', async () => {
+  it('dates the beginning of a change to the last reading with the same value', async () => {
     const { interfaceOf, events } = await given();
     for (const ip of ['10.0.0.1', '10.0.0.1', '10.0.0.1', '10.0.0.2']) interfaceOf(ip);
 
     expect(await events()).toMatchObject([{ sinceMs: 180_000, atMs: 240_000, by: 'elsewhere' }]);
   });
 
-  it('no difference of a reading of which a value could not be read', async () => {
+  it('records no difference for a reading with an unreadable value', async () => {
     const { interfaceOf, events } = await given();
     interfaceOf('10.0.0.1');
     interfaceOf('', { isWhole: false });
@@ -138,7 +138,7 @@ describe('the history has', () => {
     expect(await events()).toEqual([]);
   });
 
-  it('the starts of the exporter, for each appliance', async () => {
+  it('records the starts of the exporter, for each appliance', async () => {
     const { history } = await given();
     history.note('start', 'exporter 1.0.0 started');
 
@@ -147,7 +147,7 @@ describe('the history has', () => {
     });
   });
 
-  it('what happens while it moves from one file to another, in one of the two', async () => {
+  it('keeps what happens while it moves to another file, in one of the two', async () => {
     const file = join(givenFolder(), 'history.db');
     const { history, lost, events } = await given(file);
 
@@ -167,7 +167,7 @@ describe('the history has', () => {
     expect(await lost()).toBe(0);
   });
 
-  it('a log that names the file that fails, also when it moves to another one', async () => {
+  it('logs the file that fails by name, also when it moves to another one', async () => {
     const folder = givenFolder();
     const { history, lines } = await given(folder);
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { HistoryKeeper } from '../../../src/history/keeper.ts';
 import { givenFolder } from '../../support/folder.ts';
 
-it('a file of which more than a row is damaged says what to do, and another one in its place is used', async () => {
+it('a damaged file is reported with a remedy, and a replacement is used', async () => {
   const file = join(givenFolder(), 'history.db');
   const first = new HistoryKeeper(file);
   await first.answer({ do: 'farms' });

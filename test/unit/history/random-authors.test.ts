@@ -190,7 +190,7 @@ it('no difference in 2,000 random histories names people who did not make it', (
   expect(ofSeveral / differences).toBeLessThan(0.25);
 });
 
-it('the history tells the same of 100 of them, with the authors', () => {
+it('the history reports the same for 100 of the random histories, with the authors', () => {
   fc.assert(
     fc.property(fc.integer(), (seed) => {
       const store = new HistoryStore(inMemory);

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { equalShare } from '../../../src/history/shares.ts';
 
 describe('an equal share', () => {
-  it('leaves those alone who take less, and divides what they leave', () => {
+  it('leaves smaller consumers alone, and divides the rest', () => {
     expect(equalShare([1, 2, 30, 50], 20)).toBe(8.5);
     expect(equalShare([50], 20)).toBe(20);
     expect(equalShare([], 20)).toBe(Number.POSITIVE_INFINITY);
     expect(equalShare([10, 10], 20)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('of any amounts keeps all within the limit, and takes nothing from who has less than an equal part', () => {
+  it('keeps any amounts within the limit, and takes nothing from those below an equal part', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(1_000_000), { minLength: 1 }),

@@ -71,14 +71,14 @@ const backend = (name: string, settings: Readonly<Record<string, string>>, id = 
 });
 
 describe('the history of an appliance', () => {
-  it('has no event of a first reading, and none of the same one', () => {
+  it('has no event for a first reading, nor for an unchanged one', () => {
     const { read, events } = givenStore();
     read([backend('10.0.0.1:80', { weight: '5' })]);
     read([backend('10.0.0.1:80', { weight: '5' })]);
     expect(events()).toEqual([]);
   });
 
-  it('has what was before and after, and between which readings', () => {
+  it('records the values before and after, and between which readings', () => {
     const { read, events } = givenStore();
     read([backend('10.0.0.1:80', { weight: '5' })]);
     read([backend('10.0.0.1:80', { weight: '1' })]);
@@ -107,7 +107,7 @@ describe('the history of an appliance', () => {
     ]);
   });
 
-  it('takes no difference from a setting that one of the readings does not know', () => {
+  it('records no difference for a setting that one of the readings lacks', () => {
     const { read, events } = givenStore();
     read([backend('10.0.0.1:80', { weight: '5' })]);
     read([backend('10.0.0.1:80', {})]);
@@ -117,13 +117,13 @@ describe('the history of an appliance', () => {
     expect(events()).toMatchObject([{ differences: [{ setting: 'weight', before: '5', after: '4' }] }]);
   });
 
-  it('knows a setting through a reading that does not have it', () => {
+  it('remembers a setting across a reading that lacks it', () => {
     const { read, events } = givenStore();
     for (const settings of [{ weight: '5' }, {}, { weight: '4' }]) read([backend('10.0.0.1:80', settings)]);
     expect(events()).toMatchObject([{ differences: [{ setting: 'weight', before: '5', after: '4' }] }]);
   });
 
-  it('has each change where two people undo what the other does', () => {
+  it("records each change when two people undo each other's work", () => {
     const { read, events, touch } = givenStore();
     for (const weight of ['5', '1', '5', '1', '5']) {
       if (weight === '5') touch();
@@ -137,7 +137,7 @@ describe('the history of an appliance', () => {
     ]);
   });
 
-  it('tells a backend that is new, one that is gone, and one of another address', () => {
+  it('distinguishes a new backend, a removed one, and one with another address', () => {
     const { read } = givenStore();
     read([backend('10.0.0.1:80', { weight: '5' })]);
     expect(read([backend('10.0.0.1:80', { weight: '5' }), backend('10.0.0.2:80', { weight: '2' })])).toMatchObject([
@@ -151,20 +151,20 @@ describe('the history of an appliance', () => {
     ]);
   });
 
-  it('compares nothing with another address, or another choice of farms', () => {
+  it('compares nothing after a change of the address or the farm filter', () => {
     const { read, events } = givenStore();
     read([backend('10.0.0.1:80', { weight: '5' })]);
     read([backend('10.0.0.9:80', { weight: '1' })], 'shop', 'https://other');
     expect(events()).toEqual([]);
   });
 
-  it('is one event with a number where an appliance alternates between two answers', () => {
+  it('records one event with a count when an appliance alternates between two values', () => {
     const { read, events } = givenStore();
     for (let time = 0; time <= 40; time += 1) read([backend('10.0.0.1:80', { weight: String(time % 2) })]);
     expect(events()).toMatchObject([{ count: 40, differences: [{ before: '1', after: '0' }] }]);
   });
 
-  it('has both events where somebody sets something and puts it back', () => {
+  it('records both events when somebody sets something and sets it back', () => {
     const { read, events } = givenStore();
     for (const weight of ['5', '1', '5']) read([backend('10.0.0.1:80', { weight })]);
     expect(events()).toMatchObject([
@@ -173,7 +173,7 @@ describe('the history of an appliance', () => {
     ]);
   });
 
-  it('does not take for the work of a call that a kill has interrupted what changes a day later', () => {
+  it('does not attribute a change a day later to a call that a kill interrupted', () => {
     const file = join(givenFolder(), 'history.db');
     const killed = new HistoryStore(file);
     killed.write([{ call: { ...setsWeight, by: 'call 1 by alice', id: '1', fromMs: 5 * minuteMs } }]);
@@ -184,7 +184,7 @@ describe('the history of an appliance', () => {
     expect(read([backend('10.0.0.1:80', { weight: '1' })])).toMatchObject([{ by: 'elsewhere' }]);
   });
 
-  it('tells who changed something, and when, after the clock was set back by an hour', () => {
+  it('records who changed something, and when, after the clock was set back by an hour', () => {
     const store = new HistoryStore(inMemory);
     onTestFinished(() => store.close());
     const read = (minute: number, weight: string, seenMinute?: number): readonly NewEvent[] => {
@@ -206,7 +206,7 @@ describe('the history of an appliance', () => {
     expect(read(64, '7', 63)).toMatchObject([{ by: 'elsewhere', sinceMs: 63 * minuteMs - 1_000 }]);
   });
 
-  it('begins no event after its end where the clock was set back between two readings', () => {
+  it('starts no event after its end when the clock was set back between two readings', () => {
     const { read, setClockBack } = givenStore();
     read([backend('10.0.0.1:80', { weight: '5' })]);
     setClockBack();
@@ -215,7 +215,7 @@ describe('the history of an appliance', () => {
     ]);
   });
 
-  it('is one event with a list where a restored backup changes 500 objects', () => {
+  it('records one event with a list when a restored backup changes 500 objects', () => {
     const { read, events } = givenStore();
     const farms = Array.from({ length: 100 }, (_, index) => `farm-${index}`);
     const all = (farm: string, weight: string): readonly ConfiguredObject[] =>
@@ -228,7 +228,7 @@ describe('the history of an appliance', () => {
     expect(events()[0]?.unlisted).toBe(450);
   });
 
-  it('has two outages and the recovery between them as three events', () => {
+  it('records two outages and the recovery between them as three events', () => {
     const { becomes, events } = givenStore();
     becomes('down', 0);
     becomes('up', 14);
@@ -241,7 +241,7 @@ describe('the history of an appliance', () => {
     ]);
   });
 
-  it('has a quick alternation as one event, with its count and the last moment of each direction', () => {
+  it('records a quick alternation as one event, with its count and the last time of each direction', () => {
     const { becomes, events } = givenStore();
     for (const [index, minute] of [0, 4, 5, 9, 10].entries()) becomes(index % 2 ? 'up' : 'down', minute);
     becomes('up', 40);
@@ -260,7 +260,7 @@ describe('the history of an appliance', () => {
     ]);
   });
 
-  it('has an event in its own row again where what alternated slows down', () => {
+  it('records an event in its own row again when the alternation slows down', () => {
     const { becomes, events } = givenStore();
     for (const [index, minute] of [0, 1, 2, 3, 12, 22].entries()) becomes(index % 2 ? 'up' : 'down', minute);
 
@@ -272,7 +272,7 @@ describe('the history of an appliance', () => {
   });
 });
 
-describe('an event of very many differences', () => {
+describe('an event with very many differences', () => {
   const flap = (index: number, count = 450): NewEvent => ({
     kind: 'state',
     appliance: 'lb',
@@ -299,7 +299,7 @@ describe('an event of very many differences', () => {
     expect(event!.differences.length + event!.unlisted!).toBe(450);
   });
 
-  it('takes a few KB where one name alone has a hundred', () => {
+  it('takes a few KB when one name alone has a hundred', () => {
     const { write, events } = givenStore();
     const [difference] = flap(1, 1).differences;
     write({
@@ -310,7 +310,7 @@ describe('an event of very many differences', () => {
     expect(Buffer.byteLength(JSON.stringify(events()))).toBeLessThan(10_000);
   });
 
-  it('is counted with those that take it back, as a short one is', () => {
+  it('is merged with the event that reverts it, as a short one is', () => {
     const { write, events } = givenStore();
     const { differences, ...event } = flap(1);
     const back = differences.map((each) => ({ ...each, before: each.after, after: each.before }));
@@ -324,7 +324,7 @@ describe('an event of very many differences', () => {
     expect(events().map(({ count }) => count)).toEqual([3, 1]);
   });
 
-  it('of several farms is found for each of them, since it does not say of which', () => {
+  it('is found for each of its farms, because it does not list them', () => {
     const { store, write } = givenStore();
     const { differences } = flap(1);
     const config = { ...flap(1, 0), kind: 'configuration' } as const;
@@ -340,7 +340,7 @@ describe('an event of very many differences', () => {
     expect(store.find({ appliance: 'lb', farm: 'mail', limit: 10 }).events).toHaveLength(2);
   });
 
-  it('is found page by page, each once, in answers of a megabyte', () => {
+  it('is found page by page, each once, in responses of up to a megabyte', () => {
     const { store, write } = givenStore();
     for (let index = 0; index < 300; index += 1) write(flap(index, 20));
 
@@ -359,7 +359,7 @@ describe('an event of very many differences', () => {
     expect(found).toEqual(Array.from({ length: 300 }, (_, index) => (299 - index) * minuteMs));
   });
 
-  it('is searched in parts, since a search may read far more than it finds', () => {
+  it('is searched in parts, because a search may read far more than it finds', () => {
     const database = new HistoryDatabase(inMemory);
     onTestFinished(() => database.close());
     const log = new EventLog(database, () => undefined);
@@ -382,7 +382,7 @@ describe('an event of very many differences', () => {
     ]);
   });
 
-  it('does not take more memory than is set aside, without anybody who prunes', () => {
+  it('stays within the memory limit, without anybody pruning', () => {
     const { store, write } = givenStore();
     for (let index = 0; index < 3_000; index += 1) write(flap(index, 15));
 
@@ -397,7 +397,7 @@ describe('an event of very many differences', () => {
   });
 });
 
-describe('the share of an appliance', () => {
+describe('the history share of an appliance', () => {
   const state = (appliance: string, farm: string, atMs: number, after: string): NewEvent => ({
     kind: 'state',
     appliance,
@@ -406,7 +406,7 @@ describe('the share of an appliance', () => {
     differences: [{ object: 'farm', farm, service: '', name: farm, setting: 'state', before: 'x', after }],
   });
 
-  it('is not touched by another one that fills the history', () => {
+  it('is not affected by another one that fills the history', () => {
     const { store, write, writeAll, read } = givenStore();
     const change = { kind: 'change', appliance: 'good', farm: 'shop', atMs: 1, differences: [] } as const;
     write({ ...change, by: 'call 1 by alice', text: 'Modify a farm: HTTP 200' });
@@ -423,7 +423,7 @@ describe('the share of an appliance', () => {
     expect(evil.events[0]?.atMs).toBe(39 * minuteMs);
   });
 
-  it('loses what people did, and what was configured, last', () => {
+  it('loses the actions of people and the configuration last', () => {
     const { store, write, writeAll } = givenStore();
     const [farm, differences] = ['shop', state('lb', 'shop', 0, 'up').differences] as const;
     write({ kind: 'change', appliance: 'lb', farm, atMs: 1, by: 'call 1 by alice', text: 'x', differences: [] });
@@ -439,7 +439,7 @@ describe('the share of an appliance', () => {
     expect(store.find({ kinds: ['state', 'configuration'], limit: 10 }).events).toEqual([]);
   });
 
-  it('of the configurations ends where an appliance shows ever more farms, with one warning', () => {
+  it('limits the configurations of an appliance that keeps adding farms, with one warning', () => {
     const { store, read } = givenStore();
     const noise = (): string => randomBytes(700_000).toString('base64');
     for (let farm = 0; farm < 30; farm += 1) read([backend('10.0.0.1:80', { weight: noise() })], `farm-${farm}`);
@@ -485,7 +485,7 @@ describe('a damaged row', () => {
       'from no text to another',
       "UPDATE events SET event = json_set(event, '$.differences[0].before', json('[1]')) WHERE kind = 'configuration'",
     ],
-  ])('of the events that is %s is left out, and counted once', (_, damage) => {
+  ])('is skipped in the events, and counted once: %s', (_, damage) => {
     const { store, read, events, becomes } = givenDamage(damage);
 
     expect(events()).toMatchObject([{ kind: 'state' }]);
@@ -505,7 +505,7 @@ describe('a damaged row', () => {
     ['no archive', "UPDATE readings SET objects = x'00ff'"],
     ['a small one of very much', `UPDATE readings SET objects = x'${bomb().toString('hex')}'`],
     ['half of one', 'UPDATE readings SET objects = substr(objects, 1, length(objects) / 2)'],
-  ])('of the readings that is %s costs that comparison alone', (_, damage) => {
+  ])('costs only its comparison in the readings: %s', (_, damage) => {
     const { store, read, events } = givenDamage(damage);
 
     read([backend('10.0.0.1:80', { weight: '7' })]);
@@ -515,7 +515,7 @@ describe('a damaged row', () => {
     expect(store.takeFindings()).toMatchObject({ damaged: 1, warnings: [expect.stringContaining('reading of lb')] });
   });
 
-  it('of the calls is not an author, and stops nothing', () => {
+  it('yields no author in the calls, and stops nothing', () => {
     const { store, read, events } = givenDamage("UPDATE touches SET touch = 'x', since = 0, until = NULL");
     store.write([]);
 
@@ -529,7 +529,7 @@ describe('the times of a farm', () => {
   const hourMs = 60 * minuteMs;
   const hour = (fromMs: number, up: number) => ({ farm: 'shop', spanMs: hourMs, fromMs, up, down: 0, maintenance: 0 });
 
-  it('add up, are those of one farm, and are kept for two days by hours', () => {
+  it('add up, belong to one farm, and are kept for two days by hours', () => {
     const { store } = givenStore();
     const write = (...times: readonly ReturnType<typeof hour>[]) => store.write([{ appliance: 'lb', times }]);
     write(hour(0, 5), { ...hour(0, 9), farm: 'db' });
@@ -541,7 +541,7 @@ describe('the times of a farm', () => {
     expect(store.timesOf('lb-2', 'shop')).toEqual([]);
   });
 
-  it('are those of 2,500 farms of an appliance that names others each time, of which the oldest go first', () => {
+  it('are limited to 2,500 farms of an appliance, of which the oldest are evicted first', () => {
     const { store } = givenStore();
     const named = (round: number, count: number) =>
       Array.from({ length: count }, (_, index) => ({ ...hour(round * hourMs, 1), farm: `${round}-${index}` }));
@@ -555,7 +555,7 @@ describe('the times of a farm', () => {
     expect([isKnown('shop'), isKnown('2-0'), isKnown('shop', 'lb-2')]).toEqual([true, true, true]);
   });
 
-  it('are forgotten with what is older than the history keeps', () => {
+  it('are removed with what is older than the history keeps', () => {
     const { store } = givenStore();
     store.write([{ appliance: 'lb', times: [hour(0, 5)] }]);
     store.prune(hourMs);

@@ -85,7 +85,7 @@ it('twins are compared again once a minute, if something was read', async () => 
   expect(await shown()).toEqual(numbers(1));
 });
 
-it('nothing is shown of twins from the moment at which one does not answer, or a reading is too old', async () => {
+it('twins are not shown once one does not respond, or a reading is too old', async () => {
   const { twins, shown, answering } = givenTwins();
   await vi.advanceTimersByTimeAsync(5_000);
 
@@ -120,7 +120,7 @@ function manyBackends(appliance: string): readonly (readonly [string, Reading])[
   ];
 }
 
-it('twins of very many differences let other work run, and a comparison that is overtaken is not shown', async () => {
+it('twins with very many differences let other work run, and an outdated comparison is not shown', async () => {
   const { twins, shown } = givenTwins(manyBackends);
   const compared = () => twins.twinOf('lb-2')?.comparison?.differences.length;
 

@@ -114,8 +114,8 @@ function linesOf({ differences }: TwinComparison): readonly string[] {
   });
 }
 
-describe('two appliances', () => {
-  it('that are configured alike have no difference, whatever the machines are called', async () => {
+describe('two twin appliances', () => {
+  it('have no difference when they are configured alike, whatever the machines are called', async () => {
     const there = readings(system('lb-2'), nics('192.0.2.12'));
     expect(await compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set() });
   });
@@ -148,7 +148,7 @@ describe('two appliances', () => {
     ]);
   });
 
-  it('have what each of them has, from both sides', async () => {
+  it('show the value of each of them, from both sides', async () => {
     const comparison = await compareTwins(readings(), readings(shopConfig({ weights: { '10.0.0.1:80': '1' } })));
     const place = { object: 'backend', farm: 'shop', service: 'web' };
 
@@ -162,7 +162,7 @@ describe('two appliances', () => {
     ]);
   });
 
-  it('differ once where one lacks a farm or a service with all that is in it', async () => {
+  it('differ once when one lacks a farm or a service with all its contents', async () => {
     const withoutFarm = await compareTwins(readings(), readings(farmList(listed('shop', 'https'))));
     const withService = await compareTwins(readings(), readings(shopConfig({ services: ['web', 'api'] })));
 
@@ -170,7 +170,7 @@ describe('two appliances', () => {
     expect(linesOf(withService)).toEqual(['service shop api api: none → farmguardian check_tcp']);
   });
 
-  it('differ once where a backend has another address', async () => {
+  it('differ once when a backend has another address', async () => {
     const comparison = await compareTwins(
       readings(),
       readings(shopConfig({ weights: { '10.0.0.1:80': '5', '10.0.0.9:80': '6' } })),
@@ -191,7 +191,7 @@ describe('two appliances', () => {
     expect((await compareTwins(here, there)).differences).toHaveLength(1);
   });
 
-  it('do not differ in farms on the addresses of the machines themselves, and in requests for certificates', async () => {
+  it('do not differ in farms on the addresses of the machines themselves, nor in signing requests', async () => {
     const here = readings(farmList(listed('shop', 'https', '192.0.2.11')));
     const there = readings(
       nics('192.0.2.12'),
@@ -225,7 +225,7 @@ describe('two appliances', () => {
     ],
     ['one does not know the backends of an L4 farm', { ...dnsBackends(), data: { backends: undefined } }, ['backend']],
     ['one does not know its own addresses', { ...nics(''), isWhole: false }, ['farm']],
-  ])('are not known to be alike where %s', async (_, reading, kinds) => {
+  ])('are not known to be alike when %s', async (_, reading, kinds) => {
     const there = new Map(readings(reading));
     if (reading.farm === 'other') there.delete(keyOf({ collector: 'farm_config', farm: shop[0] }));
 
@@ -235,7 +235,7 @@ describe('two appliances', () => {
 
 const backend = { object: 'backend', farm: 'shop', service: 'web', name: '10.0.0.1:80' } as const;
 
-it('settings of L4 farms that are not read make the farms unknown', async () => {
+it('the settings of unread L4 farms make the farms unknown', async () => {
   const dns = (settings: ConfiguredObject['settings']): Given => ({
     collector: 'farm_config',
     farm: 'dns',
@@ -245,7 +245,7 @@ it('settings of L4 farms that are not read make the farms unknown', async () => 
   expect((await compareTwins(readings(), readings(dns({ farmguardian: '' })))).unknown).toEqual(new Set(['farm']));
 });
 
-it('the certificate of the web interface, which each product brings, is not a difference', async () => {
+it('the certificate of the web interface, which each product ships, is not a difference', async () => {
   const there = readings(store(certificate('shop.pem', 'shop.example.com', 400), certificate('skdcert.pem', 'lb', 9)));
 
   expect((await compareTwins(readings(), there)).differences).toEqual([]);
@@ -276,6 +276,6 @@ it.each([
     { object: 'check', farm: '', service: '', name: 'check_tcp', setting: 'interval', here: '10', there: '30' },
     'A failover to lb-2 now would change interval of health check check_tcp.',
   ],
-] as const)('what a failover would do with %j', (difference, words) => {
+] as const)('the effect of a failover is described for %j', (difference, words) => {
   expect(failoverSentence(difference, 'lb-2')).toBe(words);
 });

@@ -6,7 +6,7 @@ const megabyte = 1_000_000;
 const entry = (): Entry => ({ seen: [] });
 
 describe('entries that wait for a disk', () => {
-  it('are taken in their order, once', () => {
+  it('are taken in order, once', () => {
     const waiting = new WaitingEntries();
     const all = [entry(), entry(), entry()];
     for (const each of all) expect(waiting.add(each, 'lb', 10)).toBeUndefined();
@@ -16,7 +16,7 @@ describe('entries that wait for a disk', () => {
     expect(waiting.take()).toEqual([]);
   });
 
-  it('are lost of the appliance with the most when all take too much, and of no other', () => {
+  it('are dropped from the largest appliance when all take too much, and from no other', () => {
     const waiting = new WaitingEntries();
     const good = entry();
     waiting.add(good, 'good', megabyte);
@@ -26,7 +26,7 @@ describe('entries that wait for a disk', () => {
     expect(waiting.take()).toHaveLength(2);
   });
 
-  it('do not pile up without end where each is short', () => {
+  it('are limited in number when each is short', () => {
     const waiting = new WaitingEntries();
     let lost = 0;
     for (let count = 0; count < 100_000; count += 1) lost += waiting.add(entry(), 'evil', 0)?.lost ?? 0;
@@ -35,7 +35,7 @@ describe('entries that wait for a disk', () => {
     expect(waiting.take().length).toBeLessThan(33_000);
   });
 
-  it('are lost where one alone is too long', () => {
+  it('are dropped when one alone is too long', () => {
     const waiting = new WaitingEntries();
 
     expect(waiting.add(entry(), 'evil', 20 * megabyte)).toEqual({ appliance: 'evil', lost: 1 });

@@ -7,7 +7,7 @@ function given() {
   return { allowance, pass: (seconds: number) => void (nowMs += seconds * 1_000) };
 }
 
-it('gives a minute at once, and as much again as time passes, but never more', () => {
+it('an allowance grants a minute at once, and refills over time, but never beyond', () => {
   const { allowance, pass } = given();
 
   allowance.take('one', 60);
@@ -19,7 +19,7 @@ it('gives a minute at once, and as much again as time passes, but never more', (
   expect(allowance.secondsUntil('one', 61)).toBe(1);
 });
 
-it('lets a peer that took too much wait until that is made up for, and no other', () => {
+it('an allowance makes only a peer that took too much wait until it is refilled', () => {
   const { allowance, pass } = given();
 
   allowance.take('one', 150);

@@ -4,7 +4,7 @@ import { createCertificate } from '../../../simulator/certificate.ts';
 import { chainOf, lifeOf } from '../../../src/lib/chain.ts';
 import { dayMs } from '../../support/issue.ts';
 
-it('a chain among two hundred certificates of one name and one key costs few checks of signatures', () => {
+it('a chain among two hundred certificates of one name and one key needs few signature checks', () => {
   const dates = { notBefore: new Date(Date.now() - dayMs), notAfter: new Date(Date.now() + dayMs) };
   const { privateKey: key } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const authority = (CN: string) => ({ subject: { CN }, key: key.export({ type: 'pkcs8', format: 'pem' }).toString() });
@@ -23,7 +23,7 @@ it('a chain among two hundred certificates of one name and one key costs few che
   expect(verify.mock.calls.length).toBeLessThan(30);
 });
 
-it('a date of a certificate that cannot be read is not a number, and not any other day', () => {
+it('an unreadable date of a certificate is not a number, and not any other day', () => {
   const notAfter = new Date('2027-02-03T04:05:06Z');
   const { cert } = createCertificate({ subject: { CN: 'odd' }, notBefore: new Date(0), notAfter });
   const bytes = Buffer.from(new X509Certificate(cert).raw);

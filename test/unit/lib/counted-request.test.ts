@@ -42,11 +42,11 @@ it.each([
   ['long, in parts of 300 bytes', chunks(3_000, 300) + end, '900000 bytes'],
   ['long, in parts of 200 bytes', chunks(3_000, 200) + end, tooMany],
   ['of single bytes, and never ends', chunks(300, 1), tooMany],
-])('a body that is %s', async (_, body, expected) => {
+])('a request body that is %s is read or refused as expected', async (_, body, expected) => {
   expect(await answerTo(body, read)).toContain(expected);
 });
 
-it('a body of single bytes that nobody reads fails as well, is not kept, and its sender gets the answer', async () => {
+it('an unread body of single bytes fails as well, is not kept, and its sender gets the response', async () => {
   let kept = Number.NaN;
   const answer = await answerTo(chunks(100_000, 1), async (request) => {
     const text = await readLater(request);

@@ -4,7 +4,7 @@ import { createFileAccess } from '../../../src/lib/file-access.ts';
 
 const never = () => new Promise<string>(() => undefined);
 
-it('a file that never ends its read is given up after a time, and others are read', async () => {
+it('a hung file read times out, and other files are read', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const access = createFileAccess(20);
@@ -16,7 +16,7 @@ it('a file that never ends its read is given up after a time, and others are rea
   expect(await access('/other', () => Promise.resolve('read'))).toBe('read');
 });
 
-it('a file that never ends its read is not read again before it has ended', async () => {
+it('a hung file read is not repeated before it has ended', async () => {
   const access = createFileAccess(20);
   const { promise, resolve } = Promise.withResolvers<string>();
   await expect(access('/hung', () => promise)).rejects.toThrow();
@@ -31,14 +31,14 @@ it('a file that never ends its read is not read again before it has ended', asyn
   expect(await access('/hung', () => Promise.resolve('read'))).toBe('read');
 });
 
-it('a file that never ends its read does not take all threads with others of its kind', async () => {
+it('hung file reads do not occupy all threads', async () => {
   const access = createFileAccess(20);
   await Promise.allSettled([access('/a', never), access('/b', never)]);
 
   await expect(access('/c', () => Promise.resolve('read'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
 });
 
-it('a file that never ends its read holds one thread, however many ask for it at once', async () => {
+it('a hung file read occupies one thread, however many callers want it', async () => {
   const access = createFileAccess(20);
   let begun = 0;
   const hang = () => {

@@ -14,7 +14,7 @@ it.each([
   ['*', '', true],
   ['l.', 'lb', false],
   ['a*c', 'a\nc', true],
-])('%j on %j: %s', (glob, text, fits) => {
+])('the pattern %j on %j: %s', (glob, text, fits) => {
   expect(globMatcher(glob)(text)).toBe(fits);
 });
 
@@ -30,6 +30,6 @@ it('a pattern with stars matches the same texts as the equivalent regular expres
   );
 });
 
-it('a pattern with stars ends for any number of stars and any length of text', () => {
+it('a pattern with stars terminates for any number of stars and any length of text', () => {
   expect(globMatcher('*a'.repeat(20_000))(`${'a'.repeat(19_999)}b`)).toBe(false);
 });

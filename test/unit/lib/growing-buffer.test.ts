@@ -6,7 +6,7 @@ const read = (parts: readonly Buffer[], maxBytes: number): Promise<string> =>
   readWhole(Readable.from(parts), maxBytes, () => new Error('too long')).then(String);
 const single = (count: number): readonly Buffer[] => Array.from({ length: count }, () => Buffer.from('x'));
 
-it('a body is read as it came, up to its limit', async () => {
+it('a body is read unchanged, up to its limit', async () => {
   expect(await read([], 10)).toBe('');
   expect(await read([Buffer.from('ab'), Buffer.from('c'), Buffer.alloc(0), Buffer.from('defg')], 7)).toBe('abcdefg');
   expect(await read([Buffer.alloc(5_000, 'a'), Buffer.alloc(9_000, 'b')], 14_000)).toBe(
@@ -18,7 +18,7 @@ it('a body beyond its limit is refused', async () => {
   await expect(read([Buffer.from('abcd'), Buffer.from('efgh')], 7)).rejects.toThrow('too long');
 });
 
-it('a body of very many parts is refused long before its limit in bytes', async () => {
+it('a body in very many parts is refused long before its byte limit', async () => {
   expect(await read(single(4_000), 1_048_576)).toBe('x'.repeat(4_000));
   await expect(read(single(4_400), 1_048_576)).rejects.toThrow('too long');
 });

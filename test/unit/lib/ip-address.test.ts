@@ -7,11 +7,11 @@ describe('an address with or without a port', () => {
     ['192.0.2.1:443', '192.0.2.1', 443],
     ['2001:db8::1', '2001:db8::1', undefined],
     ['[2001:db8::1]:443', '2001:db8::1', 443],
-  ])('%s is read', (text, address, port) => {
+  ])('is parsed from %s', (text, address, port) => {
     expect(parseEndpoint(text)).toEqual({ address, port });
   });
 
-  it.each(['192.0.2.1:443', '[2001:db8::1]:443'])('%s is written as it is read', (text) => {
+  it.each(['192.0.2.1:443', '[2001:db8::1]:443'])('is written as it is read: %s', (text) => {
     const { address = '', port } = parseEndpoint(text) ?? {};
 
     expect(formatEndpoint(address, port)).toBe(text);
@@ -21,7 +21,7 @@ describe('an address with or without a port', () => {
     '',
     ...'lb.example.org 192.0.2 192.0.2.1: 192.0.2.1:0 192.0.2.1:65536 [192.0.2.1]:443'.split(' '),
     ...'[::1]'.split(' '),
-  ])('%j is refused', (text) => {
+  ])('is refused as %j', (text) => {
     expect(parseEndpoint(text)).toBeUndefined();
   });
 });
@@ -32,11 +32,11 @@ describe('a network', () => {
     ['192.0.2.1', { address: '192.0.2.1', prefix: 32, family: 'ipv4' }],
     ['2001:db8::/32', { address: '2001:db8::', prefix: 32, family: 'ipv6' }],
     ['::1', { address: '::1', prefix: 128, family: 'ipv6' }],
-  ])('%s is read', (text, network) => {
+  ])('is parsed from %s', (text, network) => {
     expect(parseNetwork(text)).toEqual(network);
   });
 
-  it.each(['', '192.0.2.0/33', '2001:db8::/129', '192.0.2.0/', '192.0.2/24', 'any'])('%j is refused', (text) => {
+  it.each(['', '192.0.2.0/33', '2001:db8::/129', '192.0.2.0/', '192.0.2/24', 'any'])('is refused as %j', (text) => {
     expect(parseNetwork(text)).toBeUndefined();
   });
 });

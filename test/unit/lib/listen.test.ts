@@ -18,7 +18,7 @@ describe('listening', () => {
     },
   );
 
-  it('uses one server for localhost, because a second one of fastify would have none of our guards', async () => {
+  it('uses one server for localhost, because a second one of fastify would lack our guards', async () => {
     const app = givenApp();
 
     await listen(app, 'localhost:0', setting);
@@ -58,7 +58,7 @@ describe('listening', () => {
     );
   });
 
-  it('reports a remedy if the port needs more rights', async () => {
+  it('reports a remedy if the port needs more privileges', async () => {
     const app = givenApp((handler) => failingServer(handler, () => 'EACCES'));
 
     await expect(listen(app, ':80', setting)).rejects.toThrow(

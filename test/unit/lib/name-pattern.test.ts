@@ -11,13 +11,13 @@ it.each([
   [String.raw`\x{e9}t\x{e9}-\d{2}`, 'été-12', true],
   ['(?:[^-]+)-(?:prod|test)', 'shop-prod', true],
   ['.', '\n', true],
-])('%j on %j is %s', (pattern, name, isMatch) => {
+])('the pattern %j on %j is %s', (pattern, name, isMatch) => {
   expect(new NamePattern(pattern).test(name)).toBe(isMatch);
 });
 
 // Each takes a RegExp for ever.
 it.each(['([a-z]+-?)+', '(a+)+', '(a|a)*', '(a|aa)+', '(.*a){20}', String.raw`(\w+\s?)*`, '(x+x+)+y', '(a*)*b'])(
-  '%j ends in time for any name',
+  'the pattern %j terminates quickly for any name',
   (pattern) => {
     const before = process.threadCpuUsage();
 
@@ -28,7 +28,7 @@ it.each(['([a-z]+-?)+', '(a+)+', '(a|a)*', '(a|aa)+', '(.*a){20}', String.raw`(\
 );
 
 it.each(['a(?=b)', '(?!test).*', String.raw`(a)\1`, String.raw`shop\Z`, 'a)(b', '[a', '*', 'x{2000}'])(
-  '%j is refused',
+  'the pattern %j is refused',
   (pattern) => {
     expect(() => new NamePattern(pattern)).toThrow();
   },

@@ -43,7 +43,7 @@ function givenNames(maxHanging = 2) {
 }
 
 describe('a host name', () => {
-  it('is looked up once for all who wait for it, and again for the next one', async () => {
+  it('is looked up once for all who wait for it, and again for the next caller', async () => {
     const { begun, addressOf, hosts } = givenNames();
 
     const asked = [addressOf('lb.test'), addressOf('lb.test')];
@@ -63,7 +63,7 @@ describe('a host name', () => {
     expect(hosts()).toEqual([]);
   });
 
-  it('has its last known address after a second while a lookup hangs, and then at once', async () => {
+  it('keeps its last known address after a second while a lookup hangs, and then at once', async () => {
     const { addressOf, known, hosts } = givenNames();
     await known('lb.test', '192.0.2.1');
 
@@ -80,7 +80,7 @@ describe('a host name', () => {
   it.each([
     ['EAI_AGAIN', 'no answer of the name server (EAI_AGAIN)'],
     ['ENOTFOUND', 'there is no such name (ENOTFOUND)'],
-  ])('has its last known address while lookups fail with %s, and its listener hears of it once', async (code, why) => {
+  ])('keeps its last known address while lookups fail with %s, and notifies its listener once', async (code, why) => {
     const { addressOf, known, begun, told } = givenNames();
     await known('lb.test', '192.0.2.1');
 
@@ -96,7 +96,7 @@ describe('a host name', () => {
     expect(told.slice(1)).toEqual(['lb.test resolves']);
   });
 
-  it('that never resolved is an error with its reason, after six seconds at most', async () => {
+  it('is reported with a reason, after six seconds at most, if it never resolved', async () => {
     const { addressOf, begun, told } = givenNames();
 
     const asked = addressOf('lb.test');
@@ -109,7 +109,7 @@ describe('a host name', () => {
     expect(told).toEqual([]);
   });
 
-  it('that resolves slowly is known for the next caller', async () => {
+  it('is known for the next caller after it resolved slowly', async () => {
     const { addressOf, begun } = givenNames();
     const asked = addressOf('lb.test', 2_000);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -123,7 +123,7 @@ describe('a host name', () => {
   });
 });
 
-it('lookups that hang are not more than may, once they are known to, and take nothing from other names', async () => {
+it('hung lookups are limited in number, and block no other names', async () => {
   const { addressOf, begun, hosts } = givenNames(2);
   const all = ['a', 'b', 'c', 'd'];
 
@@ -141,7 +141,7 @@ it('lookups that hang are not more than may, once they are known to, and take no
   expect(await again.at(-1)).toBe('its name d does not resolve: the name server does not answer');
 });
 
-it('lookups that hang leave their places to others when they end, and a name that resolves is free again', async () => {
+it('hung lookups release their slots when they end, and a name that resolves is free again', async () => {
   const { addressOf, begun, hosts } = givenNames(1);
   const asked = ['a', 'b'].map((host) => addressOf(host));
   await vi.advanceTimersByTimeAsync(10_000);
@@ -160,7 +160,7 @@ it('lookups that hang leave their places to others when they end, and a name tha
   expect(hosts()).toEqual(['b', 'a']);
 });
 
-it('lookups that hang are errors with a code, as all that do not resolve', async () => {
+it('a failed lookup is an error with a code', async () => {
   const { names, begun } = givenNames();
 
   const asked = names.addressesOf('lb.test', maxNameMs).catch((error: unknown) => error);

@@ -6,7 +6,7 @@ import { certificatesIn, namesOf, pairProblem, privateKeyIn, shownNameOf } from 
 const dates = { notBefore: new Date('2026-11-01'), notAfter: new Date('2027-02-01') };
 const { cert, key } = createCertificate({ subject: { CN: 'shop.example.com' }, ...dates });
 
-it('a PEM text that has many beginnings and no end is read once', () => {
+it('a PEM text with many beginnings and no end is scanned once', () => {
   // Each took 40 s when every beginning was searched for its end.
   const before = process.threadCpuUsage();
 
@@ -22,7 +22,7 @@ it('a PEM text that has many beginnings and no end is read once', () => {
   expect(process.threadCpuUsage(before).user).toBeLessThan(5_000_000);
 });
 
-it('a PEM text that was cut off is damaged', () => {
+it('a PEM text that was truncated is reported as damaged', () => {
   expect(certificatesIn(cert + cert.slice(0, 200))).toEqual({
     problem: 'certificate 2 of 2 in it is damaged; export it again',
   });
@@ -39,7 +39,7 @@ it.each([
   ['without any name', {}, [], [], undefined],
   ['with a comma in a name', {}, ['DNS:a, DNS:forged', 'DNS:b'], ['a, DNS:forged', 'b'], 'a, DNS:forged'],
   ['with addresses', {}, ['IP:2001:db8::1', 'IP:192.0.2.1'], ['2001:db8::1', '192.0.2.1'], '2001:db8::1'],
-])('a certificate %s is read, and has its names', (_, subject, altNames, names, shown) => {
+])('a certificate %s is parsed with its names', (_, subject, altNames, names, shown) => {
   const made = createCertificate({ subject, altNames, ...dates });
   const read = certificatesIn(made.cert);
   const privateKey = privateKeyIn(made.key);

@@ -11,7 +11,7 @@ const settings = () => ({
   maxStaleMs: 180_000,
 });
 
-it('two settings are equal if all values are equal, also as different objects', () => {
+it('two settings are equal if all values are equal, even as different objects', () => {
   expect(isSame(settings(), settings())).toBe(true);
 });
 
@@ -24,7 +24,7 @@ it.each([
   ['another number', { maxStaleMs: 180_001 }],
   ['a key more', { adminApiKey: undefined }],
   ['a pattern instead of an address', { url: /x/ }],
-])('differ by %s', (_, change) => {
+])('two settings differ by %s', (_, change) => {
   expect(isSame(settings(), { ...settings(), ...change })).toBe(false);
   expect(isSame({ ...settings(), ...change }, settings())).toBe(false);
 });

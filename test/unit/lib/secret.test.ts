@@ -48,13 +48,13 @@ it('a secret equals only its value, for any lengths', () => {
   );
 });
 
-it('scrubbing removes every occurrence of the secret from a text', () => {
+it('redaction removes every occurrence of the secret from a text', () => {
   const scrubbed = new Secret(canary).scrub(`key ${canary} is wrong (${canary})`);
 
   expect(scrubbed).toBe('key [redacted] is wrong ([redacted])');
 });
 
-it('scrubbing leaves no occurrence in any context, also of a secret that looks like a pattern', () => {
+it('redaction leaves no occurrence in any context, even of a secret that looks like a pattern', () => {
   const secrets = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('.*', '$&', '[a', '\\')).filter(isNotOurWord);
 
   fc.assert(
@@ -66,7 +66,7 @@ it('scrubbing leaves no occurrence in any context, also of a secret that looks l
   );
 });
 
-it('scrubbing does not change a text without a secret to search for', () => {
+it('redaction leaves a text unchanged without a secret to search for', () => {
   expect(new Secret('').scrub('as it was')).toBe('as it was');
 });
 

@@ -13,21 +13,21 @@ it.each([
   ['page\u2028break\u0085', 'page break '],
   ['exe\u202egpj.\u2066', 'exe gpj. '],
   ['sh\u200bop\u{e0041}\u3164', 'sh op '],
-])('%j becomes %j', (text, line) => {
+])('the text %j from outside becomes %j', (text, line) => {
   expect(oneLine(text, 100)).toBe(line);
   expect(isOneLine(text, 100)).toBe(text === line);
 });
 
-it('a text from outside on one line is cut if it is too long, never within a character', () => {
+it('a text from outside is truncated if it is too long, never within a character', () => {
   expect(oneLine('abcdef', 3)).toBe('abc');
   expect(oneLine('ab👍', 3)).toBe('ab\ufffd');
 });
 
-it('a text from outside on one line has the pattern of the console, which cannot import it', () => {
+it('a text from outside is cleaned by the same pattern in the console, which cannot import it', () => {
   expect(readFileSync('src/pages/console/make.js', 'utf8')).toContain(`/(?!\\n)${unseen}/gu`);
 });
 
-it('a text from outside on one line never controls a terminal', () => {
+it('a text from outside never controls a terminal', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 50 }), (text, maxLength) => {
       const line = oneLine(text, maxLength);
@@ -43,11 +43,11 @@ it.each([
   [['lb-1', 'restart-farm', 'farm=a; reboot'], "lb-1 restart-farm farm='a; reboot'"],
   [['lb-1', 'restart-farm', "farm=$(id)'`"], "lb-1 restart-farm farm='$(id)'\\''`'"],
   [['lb-1', 'restart-farm', 'farm=a\nreboot', '--confirm=*'], "lb-1 restart-farm farm='a\nreboot' --confirm='*'"],
-])('a command for people to copy quotes what a shell would read: %j', (words, command) => {
+])('a command to copy quotes what a shell would interpret: %j', (words, command) => {
   expect(adminCommand(...words)).toBe(`zlb-exporter admin ${command}`);
 });
 
-it('a command for people to copy is read back by a shell word for word', () => {
+it('a command to copy is parsed by a shell word for word', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme-ascii' }), { maxLength: 5 }), (words) => {
       const text = adminCommand(...words).replace('zlb-exporter admin', 'printf "%s\\n" admin');

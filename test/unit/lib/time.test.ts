@@ -12,18 +12,18 @@ describe('a duration', () => {
     ['7d', 604_800_000],
     ['1.5s', 1_500],
     ['0s', 0],
-  ])('%s is %d ms', (text, ms) => {
+  ])('is parsed from %s as %d ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
   it.each(['', '20', '20 s', '20S', 's', '-1s', '+1s', '1h ', '5 secs', '1e3s', '.5s', '1s2', '∞s'])(
-    'refuses %j instead of guessing',
+    'is refused as %j instead of guessed',
     (text) => {
       expect(parseDuration(text)).toBeUndefined();
     },
   );
 
-  it('is written in whole seconds and reads back', () => {
+  it('is written in whole seconds and parsed back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 400 * 86_400 }), (seconds) => {
         expect(parseDuration(formatDuration(seconds * 1_000))).toBe(seconds * 1_000);
@@ -37,7 +37,7 @@ describe('a duration', () => {
     [90_000, '1m30s'],
     [86_400_000, '1d'],
     [90_061_000, '1d1h1m1s'],
-  ])('of %d ms is written %s', (ms, text) => {
+  ])('is written for %d ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
 });

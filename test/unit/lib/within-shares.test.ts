@@ -4,13 +4,13 @@ import { withinShares } from '../../../src/lib/within-shares.ts';
 
 const owner = (item: string): string => item.slice(0, 1);
 
-it('a list of several owners loses the oldest of the owner who has the most', () => {
+it('a shared list evicts the oldest entry of the owner with the most', () => {
   expect(withinShares(['b5', 'b4', 'a2', 'b3', 'b2', 'a1', 'b1'], 4, owner)).toEqual(['b5', 'b4', 'a2', 'a1']);
   expect(withinShares(['a2', 'b1', 'a1'], 3, owner)).toEqual(['a2', 'b1', 'a1']);
   expect(withinShares(['a2', 'a1'], 1, owner)).toEqual(['a2']);
 });
 
-it('a list of several owners is as long as it may be, and leaves those alone who have less than an equal share', () => {
+it('a shared list keeps its limit, and evicts nothing from owners below an equal share', () => {
   const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 60 });
   fc.assert(
     fc.property(lists, fc.integer({ min: 1, max: 40 }), (owners, max) => {

@@ -15,7 +15,7 @@ const names = [
   ...registry.getMetricsAsArray(),
 ].map(({ name }) => name);
 
-it('every zlb_ family has a name that no other has without its suffix: OpenMetrics names a counter without `_total`', () => {
+it('every zlb_ family has a unique name without its suffix: OpenMetrics names a counter without `_total`', () => {
   const plain = names.map((name) => name.replace(/_(?:total|created|info|bucket|sum|count)$/, ''));
 
   expect(plain.filter((name, index) => plain.indexOf(name) !== index)).toEqual([]);

@@ -7,7 +7,7 @@ import { feed, isThere } from '../../support/programs.ts';
 const texts = fc.tuple(fc.string({ maxLength: 20, unit: 'grapheme' }), fc.nat(5_000));
 
 describe('a compressed page', () => {
-  it('unpacks to its text and any end, also for two readers with different ends', async () => {
+  it('decompresses to its text and any end, also for two readers with different ends', async () => {
     await fc.assert(
       fc.asyncProperty(texts, texts, texts, async (...parts) => {
         const [text, end, other] = parts.map(([part, times]) => part.repeat(times)) as [string, string, string];
@@ -19,14 +19,14 @@ describe('a compressed page', () => {
     );
   });
 
-  it('unpacks to a text that is longer than what is compressed at a time', async () => {
+  it('decompresses to a text that is longer than one compressed block', async () => {
     const lines = Array.from({ length: 90_000 }, (_, index) => `zlb_up{appliance="lb-${index}"} 1\n`);
     const page = await createPage(partsOf(...lines), 'gzip');
 
     expect(gunzipSync(Buffer.concat(page.finish('# EOF\n'))).toString()).toBe(`${lines.join('')}# EOF\n`);
   });
 
-  it.skipIf(!isThere('python3'))('is one member, for clients that read no second one', async () => {
+  it.skipIf(!isThere('python3'))('is one gzip member, for clients that read no second one', async () => {
     const script =
       'import sys, zlib; z = zlib.decompressobj(31); z.decompress(sys.stdin.buffer.read()); print(z.eof, len(z.unused_data))';
 

@@ -33,11 +33,11 @@ describe('a sample', async () => {
     [Number.NEGATIVE_INFINITY, '-Inf'],
     [true, '1'],
     [false, '0'],
-  ])('of %s is written %s', async (value, written) => {
+  ])('is written for %s as %s', async (value, written) => {
     expect(await textOf((emit) => emit.sample(temperature, { room: 'hall' }, value))).toMatch(`} ${written}\n`);
   });
 
-  it('of a duplicate series is dropped and counted, the first one stays', async () => {
+  it('is dropped and counted when it duplicates a series, and the first one stays', async () => {
     const { families, duplicates } = await rendered((emit) => {
       emit.sample(temperature, { room: 'hall' }, 1);
       emit.sample(temperature, { room: 'hall' }, 2);
@@ -153,7 +153,7 @@ describe('a state set', async () => {
   });
 });
 
-it('an info is 1, with labels of the configuration after its own', async () => {
+it('an info metric is 1, with the configured labels after its own', async () => {
   expect(
     await textOf((emit) => emit.sample(facts, { street: 'Main' }, 1, { site: 'paris', owner: 'the "shop"' })),
   ).toBe(String.raw`house_info{appliance="lb",street="Main",site="paris",owner="the \"shop\""} 1` + '\n');

@@ -4,7 +4,7 @@ import { parseExposition } from '../../support/exposition-parser.ts';
 
 const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
 
-it("the exporter's own metrics have version, start and configuration, which show at once", async () => {
+it("the exporter's own metrics have version, start and configuration, which appear at once", async () => {
   const self = createSelfMetrics(build);
   const before = await self.text();
 
@@ -17,7 +17,7 @@ it("the exporter's own metrics have version, start and configuration, which show
   expect(text).toContain('zlb_exporter_config_last_reload_success_timestamp_seconds 1700000000.5\n');
 });
 
-it("the exporter's own metrics have the ends of certificates and tokens in force, and none that were replaced", async () => {
+it("the exporter's own metrics have the expiry of current certificates and tokens, and of no replaced ones", async () => {
   const self = createSelfMetrics(build);
   const token = (principal: string, endsAtMs: number) => ({ kind: 'token', principal, endsAtMs }) as const;
   self.credentialsAre([token('alice', 1_900_000_000_000), token('bob', 1_800_000_000_000)]);
@@ -34,14 +34,14 @@ it("the exporter's own metrics write NaN as Prometheus does, also before the fir
   expect(await createSelfMetrics(build).text()).not.toMatch(/ Nan$/m);
 });
 
-it("the exporter's own metrics have no gauge with a counter's name, and no list of handles", async () => {
+it("the exporter's own metrics have no gauge with the name of a counter, and no list of handles", async () => {
   const families = parseExposition(await createSelfMetrics(build).text(), 'text');
 
   expect(families.filter(({ name, type }) => name.endsWith('_total') && type !== 'counter')).toEqual([]);
   expect(families.filter(({ name }) => name.startsWith('nodejs_active_'))).toEqual([]);
 });
 
-it("the exporter's own metrics of the process are shared by scrapes within a second, so that none resets the values of the next", async () => {
+it('the process metrics are shared by scrapes within a second, so that none resets the next', async () => {
   let nowMs = performance.now();
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   onTestFinished(() => clock.mockRestore());

@@ -13,7 +13,7 @@ const calls = counter('zlb_calls_total', 'Calls with a \\ and a\nnewline (this e
 const families = [up, calls];
 const plain = { format: 'text', encoding: 'identity' } as const;
 
-describe('a page', () => {
+describe('the metrics page', () => {
   it('has each family once in order, with the appliances in order', async () => {
     const store = given();
 
@@ -33,25 +33,20 @@ describe('a page', () => {
     );
   });
 
-  it.each(['identity', 'gzip'] as const)(
-    'leaves out labels of the configuration if asked to, as %s',
-    async (encoding) => {
-      const info = { ...gauge('zlb_info', 'What it is (any call).', ['kernel']), takesConfiguredLabels: true };
-      const store = createMetricsStore([info]);
-      store.arrange(['lb-1']);
-      put(store, 'lb-1', 'a', (emit) =>
-        emit.sample(info, { kernel: '6,site="x"' }, 1, { site: 'a "b", c', rack: '1' }),
-      );
+  it.each(['identity', 'gzip'] as const)('omits configured labels if asked to, as %s', async (encoding) => {
+    const info = { ...gauge('zlb_info', 'What it is (any call).', ['kernel']), takesConfiguredLabels: true };
+    const store = createMetricsStore([info]);
+    store.arrange(['lb-1']);
+    put(store, 'lb-1', 'a', (emit) => emit.sample(info, { kernel: '6,site="x"' }, 1, { site: 'a "b", c', rack: '1' }));
 
-      const page = await store.page({ format: 'text', encoding }, new Set(['lb-1']), true);
+    const page = await store.page({ format: 'text', encoding }, new Set(['lb-1']), true);
 
-      const bytes = Buffer.concat(page.finish(''));
-      const text = encoding === 'gzip' ? gunzipSync(bytes) : bytes;
-      expect(text.toString()).toContain('\nzlb_info{appliance="lb-1",kernel="6,site=\\"x\\""} 1\n');
-    },
-  );
+    const bytes = Buffer.concat(page.finish(''));
+    const text = encoding === 'gzip' ? gunzipSync(bytes) : bytes;
+    expect(text.toString()).toContain('\nzlb_info{appliance="lb-1",kernel="6,site=\\"x\\""} 1\n');
+  });
 
-  it('has a long reading after other work, and a short one at once', async () => {
+  it('renders a long reading after other work, and a short one at once', async () => {
     const orderWith = async (series: number) => {
       const store = given();
       const order: string[] = [];
@@ -69,7 +64,7 @@ describe('a page', () => {
     expect(await orderWith(2_000)).toEqual(['page', 'other work']);
   });
 
-  it('names the families of counters without their suffix in OpenMetrics, and differs in nothing else', async () => {
+  it('names counter families without their suffix in OpenMetrics, and is otherwise the same', async () => {
     const store = given();
     put(store, 'lb-1', 'a', fillEverything);
 
@@ -79,7 +74,7 @@ describe('a page', () => {
     expect(openmetrics).toMatch(/^zlb_calls_total{/m);
   });
 
-  it('has everything that was put before the request, and a later reading as a whole', async () => {
+  it('contains every earlier reading, and a later one completely', async () => {
     const store = given();
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
 
@@ -94,7 +89,7 @@ describe('a page', () => {
     ]);
   });
 
-  it('has long readings as a whole that came while it waited for another one', async () => {
+  it('contains long readings completely that arrived while it waited for another one', async () => {
     const store = given();
     const putLong = (key: string, first: number) =>
       put(store, 'lb-1', key, (emit) => {
@@ -136,7 +131,7 @@ describe('a page', () => {
   });
 });
 
-it('a reading is gone when it is removed, rendered or not, headers included', async () => {
+it('a reading disappears when it is removed, rendered or not, with its headers', async () => {
   const store = given();
   put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
   put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '200' }, 1));
@@ -149,7 +144,7 @@ it('a reading is gone when it is removed, rendered or not, headers included', as
   expect(await textOf(store)).toBe('');
 });
 
-it('the appliances of a page keep their series if they stay, lose them if they are removed, and begin empty if they are new', async () => {
+it('the appliances of a page keep their series, lose them when removed, and start empty when new', async () => {
   const store = given();
   for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(store, appliance, 'a', fillEverything);
 

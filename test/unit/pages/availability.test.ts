@@ -17,7 +17,7 @@ const hour = (ago: number, parts: Partial<FarmTime>): FarmTime => ({
 });
 
 describe('the availability of a farm', () => {
-  it('is a share of the time that is known, and says how much is not', () => {
+  it('is a share of the known time, and says how much is unknown', () => {
     const text = markupText(
       availabilityPanel([hour(0, { up: 30 * minuteMs }), hour(1, { up: 56 * minuteMs, down: 4 * minuteMs })], nowMs),
     );
@@ -30,20 +30,20 @@ describe('the availability of a farm', () => {
     expect(text).toContain('<title>2026-11-29 10:00 UTC: unknown 60 min</title>');
   });
 
-  it('shows each period in a table, and a short outage in a bar that is seen', () => {
+  it('shows each period in a table, and a short outage as a visible bar', () => {
     const text = markupText(availabilityPanel([hour(1, { up: 59 * minuteMs, down: minuteMs })], nowMs));
 
     expect(text.match(/<tr data-key/g)).toHaveLength(24 + 30);
     expect(Number(/class="down"[^>]* height="([\d.]+)"/.exec(text)?.[1])).toBeGreaterThan(5);
   });
 
-  it('is never rounded up to all of the time', () => {
+  it('is never rounded up to 100 percent', () => {
     const times = [hour(1, { up: hourMs - 100, down: 100 })];
 
     expect(markupText(availabilityPanel(times, nowMs))).toContain('up 99.997 %');
   });
 
-  it('says so where the history gives no answer', () => {
+  it('says so when the history does not respond', () => {
     expect(markupText(availabilityPanel(undefined, nowMs))).toContain('The history gives no answer now');
   });
 });

@@ -18,7 +18,7 @@ import {
 const tag = /<(\/?[!a-zA-Z][\w-]*)((?:\s+[\w-]+(?:="[^"<>]*")?)*)\s*\/?>/g;
 
 it.each([`"'>&=/ onload=alert(1) x`, "' autofocus onfocus='alert(1)", '</main>', '<script>alert(1)</script>', '<!--'])(
-  'has the same elements and attributes where everything is called %s',
+  'a page has the same elements and attributes when everything is named %s',
   async (name) => {
     for (const query of [fleet, appliance, farm, changes])
       expect(skeleton(await pageOf(name, query(name)))).toEqual(skeleton(await pageOf('plain', query('plain'))));

@@ -4,7 +4,7 @@ import { html, markupText } from '../../../src/pages/html.ts';
 import { hostileName } from '../../fuzz/hostile-names.ts';
 
 describe('a template', () => {
-  it('escapes whatever is put into it, in texts and in attributes', () => {
+  it('escapes every inserted value, in texts and in attributes', () => {
     const name = `<img src=x onerror="alert('1')">&`;
 
     expect(markupText(html`<a title="${name}">${name}</a>`)).toBe(
@@ -13,7 +13,7 @@ describe('a template', () => {
   });
 
   it.each(['\u0007', '\u009f', '\u202a', '\u202e', '\u2066', '\u2069'])(
-    'shows that a name has %j, which would hide or turn a part of it',
+    'marks a name that contains %j, which would hide or reverse a part of it',
     (character) => {
       expect(markupText(html`shop${character}live`)).toBe('shop\ufffdlive');
     },

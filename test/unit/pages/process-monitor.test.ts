@@ -19,7 +19,7 @@ try {
 console.log(monitor.read() !== before && monitor.read().memoryBytes === before.memoryBytes);
 `;
 
-it('shows the memory of before while the process has too many files open', async () => {
+it('the process monitor keeps the last memory value while the process has too many files open', async () => {
   const words = ['-c', 'ulimit -n 64; exec "$0" --input-type=module-typescript -e "$1"', process.execPath, script];
 
   const { stdout } = await promisify(execFile)('sh', words);

@@ -22,8 +22,8 @@ import {
 import { givenHistory } from '../../support/given-events.ts';
 import { turnsDuring } from '../../support/loop-turns.ts';
 
-describe('the sentence at the top', () => {
-  it('says that nothing is wrong only if everything was read and is fresh', async () => {
+describe('the summary line', () => {
+  it('reports no problem only if everything was read and is fresh', async () => {
     expect(await sentence(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
     expect(await pageWith({})).toContain('are for the alerts');
   });
@@ -54,13 +54,13 @@ describe('the sentence at the top', () => {
         ],
       },
     ],
-  ])('does not say so of an appliance that %s', async (_, given) => {
+  ])('does not report an appliance as healthy that %s', async (_, given) => {
     const shown = await sentence(applianceStatus({ name: 'lb-1', ...given }));
 
     expect(shown).toBe('Nothing is known to be wrong, but not all is known');
   });
 
-  it('does not require what the API lacks: the backends of datalink farms, and missing features of editions', async () => {
+  it('does not require what the API lacks: the backends of datalink farms, and features of other editions', async () => {
     const farms = [farmStatus({ name: 'uplink', profile: 'datalink', backends: undefined })];
     const collectors = [
       collectorStatus({ name: 'farms' }),
@@ -81,7 +81,7 @@ describe('the sentence at the top', () => {
     expect(await sentence()).toBe('Nothing is watched');
   });
 
-  it('does not count an appliance as answering while it gives no answer', async () => {
+  it('does not count an unresponsive appliance as responding', async () => {
     const collectors = [
       collectorStatus({ name: 'farms', ok: false, failure: { reason: 'timeout', sinceMs: nowMs - minuteMs } }),
     ];
@@ -93,7 +93,7 @@ describe('the sentence at the top', () => {
     expect(text).not.toMatch(/>answers</);
   });
 
-  it('counts the farms of appliances that give no answer as last read', async () => {
+  it('counts the farms of unresponsive appliances as last read', async () => {
     const collectors = [collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 4 * minuteMs })];
     const away = (name: string, ...states: readonly string[]) =>
       applianceStatus({
@@ -115,7 +115,7 @@ describe('the sentence at the top', () => {
     expect(text).toContain('The appliance says that it is down. It listened on 192.0.2.40:443. Last read 4 min ago.');
   });
 
-  it('gives the number of appliances of other shards', async () => {
+  it('states the number of appliances of other shards', async () => {
     const shard = { index: 2, count: 4, otherShards: new Map([['lb-9', 0]]) };
     const basis = async (...appliances: readonly ApplianceStatus[]) =>
       /<\/h1>\s*<p>([^<]*)</.exec(await textAt(givenPage(fleetStatus(...appliances), { shard }), '/'))?.[1];
@@ -128,13 +128,13 @@ describe('the sentence at the top', () => {
     );
   });
 
-  it('counts a configuration that was refused', async () => {
+  it('counts a refused configuration', async () => {
     const text = await pageWith({}, '/', { configuration: { isInForce: false, loadedAtMs: nowMs } });
 
     expect(text).toContain('The exporter refused its new configuration');
   });
 
-  it('stands above what ends first of the exporter itself', async () => {
+  it('is followed by the credential of the exporter that expires first', async () => {
     const credentials = [
       { kind: 'metrics_certificate', principal: '', endsAtMs: nowMs + 90 * dayMs },
       { kind: 'token', principal: 'alice', endsAtMs: nowMs + 3 * dayMs },
@@ -146,8 +146,8 @@ describe('the sentence at the top', () => {
   });
 });
 
-describe('a large fleet', () => {
-  it('is a small page, the worst first, with links to the rest', async () => {
+describe('the page of a large fleet', () => {
+  it('is small, with the worst first and links to the rest', async () => {
     const appliances = Array.from({ length: 1_000 }, (_, index) =>
       applianceStatus({
         name: `lb-${index}`,
@@ -217,7 +217,7 @@ describe('the overview', () => {
     expect(rowsOf(page)).toHaveLength(12);
   });
 
-  it('does not count farms as up that nobody knows', async () => {
+  it('does not count unknown farms as up', async () => {
     const fleet = fleetOf(12);
     const unread = fleet.appliances.map((status, index) => (index === 1 ? { ...status, farms: undefined } : status));
 
@@ -226,11 +226,11 @@ describe('the overview', () => {
     expect(groups[0]).toEqual(['madrid', 'madrid 1 critical 1 unknown 2 well lb-4 , lb-1 2 of 3 not all known']);
   });
 
-  it('is left out where a few appliances are seen at once', async () => {
+  it('is omitted when a few appliances are visible at once', async () => {
     expect(await textAt(givenPage(fleetOf(3)), '/')).not.toContain('id="groups"');
   });
 
-  it('leaves the worst of two hundred appliances on the first page, and each group on its own', async () => {
+  it('keeps the worst of two hundred appliances on the first page, and each group on its own', async () => {
     const app = givenPage(fleetOf(200));
 
     const page = await textAt(app, '/');
@@ -255,7 +255,7 @@ describe('a link', () => {
     interfaces: [{ name: 'eth1', state: 'down', sinceMs: nowMs }],
   });
 
-  it('leads from each headline to the view of what it is about', async () => {
+  it('leads from each headline to its view', async () => {
     const app = givenPage(fleetStatus(status), { configuration: { isInForce: false, loadedAtMs: nowMs } });
 
     const page = await textAt(app, '/');
@@ -280,7 +280,7 @@ describe('a link', () => {
     expect(await textAt(app, '/?q=192.0.2.7')).toContain('1 match');
   });
 
-  it('shows on a farm its runbook and the command, or the way without the gateway', async () => {
+  it('leads from a farm to its runbook and the command, or the way without the gateway', async () => {
     const down = { farms: [farmStatus({ name: 'shop', state: 'down' })] };
     const url = '/?appliance=lb-1&farm=shop';
 
@@ -294,7 +294,7 @@ describe('a link', () => {
     expect(off).toContain('The admin gateway is off: start it in the web interface');
   });
 
-  it('shows the restart of a farm whose proxy does not answer', async () => {
+  it('leads to the restart of a farm whose proxy hangs', async () => {
     const farms = [farmStatus({ name: 'shop', state: 'critical', isSilent: true })];
 
     const text = await pageWith({ farms }, '/?appliance=lb-1&farm=shop', { adminUrl: 'http://127.0.0.1:9445' });
@@ -302,7 +302,7 @@ describe('a link', () => {
     expect(text).toContain('<code>zlb-exporter admin lb-1 restart-farm farm=shop --reason=ZlbFarmDown</code>');
   });
 
-  it('keeps a port in one piece, and names on an appliance what is not known', async () => {
+  it('leads to an appliance that lists its unknown parts, and keeps a port unbroken', async () => {
     const farms = [farmStatus({ name: 'shop', vip: '2001:db8::20', vport: '40669', backends: undefined })];
 
     const text = await pageWith({ farms }, '/?appliance=lb-1');
@@ -326,7 +326,7 @@ describe('a link', () => {
   });
 });
 
-it('a reading that was put off does not fail: it is fresh, late or still to come by its age', async () => {
+it('a postponed reading does not count as failed: it is fresh, late or pending by its age', async () => {
   const failure = { reason: 'stretched', sinceMs: nowMs } as const;
   const old = nowMs - 30 * minuteMs;
   const collectors = [
@@ -343,8 +343,8 @@ it('a reading that was put off does not fail: it is fresh, late or still to come
   expect(page).toContain('1 of 5 fresh');
 });
 
-describe('one appliance', () => {
-  it('has all of its farms and their backends, problems first', async () => {
+describe('the page of one appliance', () => {
+  it('shows all of its farms and their backends, problems first', async () => {
     const farms = [
       farmStatus({ name: 'alpha' }),
       farmStatus({
@@ -361,7 +361,7 @@ describe('one appliance', () => {
     for (const backend of ['10.0.0.1:80', '10.0.0.9:80']) expect(page).toContain(backend);
   });
 
-  it('is a message if it is not configured', async () => {
+  it('is a message if the appliance is not configured', async () => {
     const answer = await givenPage(fleetStatus()).inject('/?appliance=lb-9');
 
     expect(answer.statusCode).toBe(404);
@@ -385,7 +385,7 @@ describe('one appliance', () => {
       'Its backends are not known while it is down. Configured: 10.0.0.1:80.',
     ],
     ['are none where the appliance says so', { backends: [] }, 'It has no backends.'],
-  ])('has farms whose backends %s', async (_, farm, sentence) => {
+  ])('shows farms whose backends %s', async (_, farm, sentence) => {
     const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', ...farm })] });
     const page = await textAt(givenPage(fleetStatus(status)), '/?appliance=lb-1');
 
@@ -393,14 +393,14 @@ describe('one appliance', () => {
   });
 });
 
-describe('twins', () => {
+describe('the view of twins', () => {
   const given = (comparison: TwinOf['comparison']) =>
     givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })), {}, { twin: { name: 'lb-2', comparison } });
   const sectionOf = async (comparison: TwinOf['comparison']): Promise<string> =>
     /<section id="twin".*?<\/section>/s.exec(await textAt(given(comparison), '/?appliance=lb-1'))?.[0] ?? '';
   const place = { object: 'backend', farm: 'shop', service: 'web', name: '10.0.0.1:80' } as const;
 
-  it('have both columns, and what a failover would do', async () => {
+  it('shows both columns, and the effect of a failover', async () => {
     const differences = [
       { ...place, setting: '', here: 'weight 5', there: undefined },
       { ...place, setting: 'timeout', here: '', there: '<b>20</b>' },
@@ -421,7 +421,7 @@ describe('twins', () => {
     );
   });
 
-  it('say so where nothing is known, and at most a hundred differences', async () => {
+  it('says when nothing is known, and shows at most a hundred differences', async () => {
     expect(await sectionOf(undefined)).toContain('Not compared now');
     expect(await sectionOf({ differences: [], unknown: new Set() })).toContain('0 differences');
     const many = Array.from({ length: 103 }, () => ({ ...place, setting: 'weight', here: '1', there: '2' }));
@@ -483,7 +483,7 @@ describe('the response', () => {
     expect(headers['referrer-policy']).toBe('no-referrer');
   });
 
-  it('is compressed on request, and empty for a client that has it', async () => {
+  it('is compressed on request, and empty for a client that has it cached', async () => {
     const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })));
 
     const plain = await app.inject('/');
@@ -523,7 +523,7 @@ describe('the response', () => {
     expect(done.indexOf('/')).toBeLessThan(50);
   });
 
-  it('has its script, its style and an icon for each level, with the right types', async () => {
+  it('includes its script, its style and an icon for each level, with the right types', async () => {
     const app = givenPage(fleetStatus());
 
     const types = await Promise.all(
@@ -598,7 +598,7 @@ function rowsOf(page: string): readonly (string | undefined)[] {
   return [...table.matchAll(/<tr data-key="([^"]+)"/g)].map(([, name]) => name);
 }
 
-describe('what clients of a farm meet', () => {
+describe('what clients of a farm see', () => {
   const certificate = {
     commonName: 'shop.test',
     issuer: 'Example CA',
@@ -643,7 +643,7 @@ describe('what clients of a farm meet', () => {
       '0.3 requests a second in the last minute, 3 failed, 95 of 100 beyond all bounds',
     ],
     [{ perSecond: 0, failed: 0, p95Seconds: undefined }, '0.0 requests a second in the last minute, none failed'],
-  ])('is in the log of requests: %o', async (lastMinute, expected) => {
+  ])('is taken from the request log: %o', async (lastMinute, expected) => {
     const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop' }), farmStatus({ name: 'db' })] });
     const page = await textAt(
       givenPage(fleetStatus(status), {}, { lastMinute: { shop: lastMinute } }),
@@ -674,7 +674,7 @@ describe('what clients of a farm meet', () => {
     ['no certificate', { ...reachable, served: [silent] }, 'no certificate (timeout)'],
     ['nothing', refused, 'not reachable from here (refused)'],
     ['not known', unprobed, 'not probed'],
-  ])('is %s', async (_, probe, says) => {
+  ])('is shown as %s', async (_, probe, says) => {
     const page = await pageWith({ farms: [farmStatus({ name: 'shop', probe })] }, '/?appliance=lb-1');
 
     expect(withoutMarkup(/(?<=<details.*)<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '')).toContain(says);
@@ -690,17 +690,20 @@ describe('what clients of a farm meet', () => {
     [-1, [], 'warning'],
     [13, undefined, 'unknown'],
     [2, undefined, 'warning'],
-  ])('with %s days left that %j use has a bar as bad as its problem: %s', async (days, usedBy, level) => {
-    const notAfterSeconds = nowMs / 1_000 + days * 86_400;
-    const dates = { notAfterSeconds, notBeforeSeconds: notAfterSeconds - 365 * 86_400 };
-    const given = { certificates: [certificateStatus({ file: 'a.pem', usedBy, ...dates })] };
-    const problems = applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs);
+  ])(
+    'has for a certificate with %s days left, used by %j, a bar as bad as its problem: %s',
+    async (days, usedBy, level) => {
+      const notAfterSeconds = nowMs / 1_000 + days * 86_400;
+      const dates = { notAfterSeconds, notBeforeSeconds: notAfterSeconds - 365 * 86_400 };
+      const given = { certificates: [certificateStatus({ file: 'a.pem', usedBy, ...dates })] };
+      const problems = applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs);
 
-    expect(await pageWith(given)).toContain(`class="bar ${level}"`);
-    expect(problems.map((problem) => problem.level)).toEqual(level === 'well' ? [] : [level]);
-  });
+      expect(await pageWith(given)).toContain(`class="bar ${level}"`);
+      expect(problems.map((problem) => problem.level)).toEqual(level === 'well' ? [] : [level]);
+    },
+  );
 
-  it('says when its farms were last known, if they are not known now', async () => {
+  it('says when its farms were last known, if they are unknown now', async () => {
     const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
     const page = await pageWith({
       certificates: [certificateStatus({ file: 'a.pem', usedBy: undefined, lastKnownUse })],
@@ -709,7 +712,7 @@ describe('what clients of a farm meet', () => {
     expect(page).toMatch(/was used by <a [^>]*><bdi>shop<\/bdi><\/a> 40 min ago/);
   });
 
-  it('is behind the store, and the certificate says where', async () => {
+  it('says for a certificate which farms still serve an older one', async () => {
     const certificates = [certificateStatus({ file: 'shop.pem', servedBy: ['mail'], notServedBy: ['shop', 'portal'] })];
 
     const page = await pageWith({ certificates });

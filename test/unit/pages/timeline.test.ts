@@ -37,7 +37,7 @@ const own = (kind: NewEvent['kind'], text: string, given: Partial<NewEvent> = {}
   historyEvent({ kind, text, differences: [], by: undefined, ...given });
 
 describe('the timeline', () => {
-  it('has all that happened in one list, the newest first, each with before, after and who did it', async () => {
+  it('shows all events in one list, the newest first, each with before, after and author', async () => {
     const by = 'change ch-7 by alice';
     const page = givenPage([
       own('start', 'exporter 1.0.0 started', { appliance: '', atMs: nowMs - 6 * hourMs }),
@@ -73,7 +73,7 @@ describe('the timeline', () => {
     expect(await off.text(ofFarm)).not.toContain('console');
   });
 
-  it('says what is new and what is gone, and how often something went to and fro', async () => {
+  it('shows what was added and removed, and how often something alternated', async () => {
     const other = { setting: '', name: '10.0.0.2:80', before: undefined, after: undefined };
     const toAndFro = Array.from({ length: 12 }, (_, index) =>
       historyEvent({
@@ -106,7 +106,7 @@ describe('the timeline', () => {
     expect(text.slice(0, text.indexOf('and 497 more'))).not.toContain('10.0.3.1:80');
   });
 
-  it('of a farm has what it depends on, and nothing of other farms', async () => {
+  it('shows for a farm what it depends on, and nothing of other farms', async () => {
     const page = givenPage([
       historyEvent({ differences: [weightChange({ farm: 'mail' })] }),
       certificate('shop.pem'),
@@ -149,7 +149,7 @@ describe('the timeline', () => {
       expect(await givenPage([]).text(url)).toContain('No change is known.');
   });
 
-  it('keeps no page waiting for a disk that hangs, and is there again after it', async () => {
+  it('does not block a page while a disk hangs, and returns afterwards', async () => {
     const disk = Promise.withResolvers<undefined>();
     const history = givenHistory(historyEvent());
     let asked = 0;
@@ -175,7 +175,7 @@ describe('the timeline', () => {
     );
   });
 
-  it('is another page as soon as something changes, and the same one before', async () => {
+  it('is rendered again as soon as something changes, and not before', async () => {
     const history = givenHistory(historyEvent());
     const page = givenPage([], {}, history);
     const { headers } = await page.get(ofFarm);
@@ -192,7 +192,7 @@ describe('the timeline', () => {
     expect(changed.payload).toContain('priority: 1 → 5');
   });
 
-  it('says so of a history that cannot be read', async () => {
+  it('says when the history cannot be read', async () => {
     const page = givenPage([], {}, { ...givenHistory(), find: () => Promise.reject(new Error('not a database')) });
 
     for (const url of ['/', ofAppliance, ofFarm, all, ofAlert])
@@ -201,7 +201,7 @@ describe('the timeline', () => {
 });
 
 describe('the runbooks of an alert', () => {
-  it('show above them what changed on its farm in the last 6 hours, causes before their effects', async () => {
+  it('list above them what changed on its farm in the last 6 hours, causes before their effects', async () => {
     const page = givenPage([
       historyEvent({ atMs: nowMs - 7 * hourMs, differences: [weightChange({ setting: 'priority' })] }),
       historyEvent({ atMs: nowMs - 5 * hourMs }),
@@ -221,7 +221,7 @@ describe('the runbooks of an alert', () => {
   });
 
   it.each(['/runbooks', '/runbooks?farm=shop', '/runbooks?appliance=lb-9&farm=shop'])(
-    'show nothing of the kind at %s, where no appliance is named that is watched',
+    'list nothing at %s, which names no watched appliance',
     async (url) => {
       expect(await givenPage([historyEvent()]).text(url)).not.toContain('What changed');
     },

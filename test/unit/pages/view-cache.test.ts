@@ -6,7 +6,7 @@ const page = { status: 200, text: 'a page', etagInput: '' };
 /** The signal of a reader that stays. */
 const here = new AbortController().signal;
 
-it('keeps the newest 32 views of a summary: anybody may search for anything', async () => {
+it('the view cache keeps the newest 32 views of a summary, because anybody may search for anything', async () => {
   const view = createViewCache();
   const summary = {} as HealthSummary;
   const rendered: string[] = [];
@@ -28,7 +28,7 @@ it('keeps the newest 32 views of a summary: anybody may search for anything', as
   expect(rendered).toEqual([...searches, 'search-0']);
 });
 
-it('renders the next view although one before it failed', async () => {
+it('the view cache renders the next view even if one before it failed', async () => {
   const view = createViewCache();
   const summary = {} as HealthSummary;
 
@@ -39,7 +39,7 @@ it('renders the next view although one before it failed', async () => {
   expect((await next)?.bytes.toString()).toBe('a page');
 });
 
-it('renders no view whose readers have all left before its turn, and one that a reader still waits for', async () => {
+it('the view cache skips a view whose readers have all left, and renders one that a reader still waits for', async () => {
   const view = createViewCache();
   const summary = {} as HealthSummary;
   const first = Promise.withResolvers<typeof page>();

@@ -28,7 +28,7 @@ const anyView: fc.Arbitrary<View> = fc.oneof(
 );
 
 describe('the query of a view', () => {
-  it('reads back as the same view', () => {
+  it('parses back to the same view', () => {
     fc.assert(
       fc.property(anyView, (view) => {
         expect(readView(queryIn(queryOf(view)))).toEqual(view);
