@@ -14,11 +14,11 @@ const languages: Readonly<Record<string, string>> = {
 
 const blocks = readDocuments().flatMap((document) => document.blocks);
 
-it('the blocks of documents have a language, and a reason if they are not run', () => {
+it('the code blocks of the documents have a language, and a reason if they are not run', () => {
   expect(blocks.flatMap(complaintsAbout)).toEqual([]);
 });
 
-it('the JSON of the documents can be parsed', () => {
+it('the JSON of the documents is valid', () => {
   const texts = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);
 
   expect(texts.length).toBeGreaterThan(0);

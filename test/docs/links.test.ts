@@ -9,12 +9,12 @@ const folders = ['src', 'simulator', 'test', 'docs', 'deploy', 'alerts', 'dashbo
 const paths = folders.flatMap((folder) => globSync(`${folder}/**`, { cwd: root }));
 
 describe.each(documents)('$file', (document) => {
-  it('links to files and headings that are there', () => {
+  it('has only links to existing files and headings', () => {
     expect(document.links.flatMap((link) => complaintAbout(link, document))).toEqual([]);
   });
 
   // A changelog names what is gone.
-  it.skipIf(document.file === 'CHANGELOG.md')('names only files that are there', () => {
+  it.skipIf(document.file === 'CHANGELOG.md')('names only existing files', () => {
     expect(
       document.words
         .filter(looksLikeOurs)

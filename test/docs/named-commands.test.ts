@@ -5,7 +5,7 @@ import { root } from './documents.ts';
 import { startMachine } from './machine.ts';
 import { failuresOfNamed } from './try-commands.ts';
 
-it('every command that an alert, a message, a help or a document names works in a clone', {
+it('every command in an alert, message, help or document works in a clone', {
   timeout: 1_200_000,
 }, async () => {
   const machine = await startMachine({ hasAlerts: false });

@@ -7,7 +7,7 @@ const known = await knownSeries();
 const blocks = blocksToRun('promql').map((block) => ({ ...block, queries: queriesIn(block) }));
 
 it.each(blocks)(
-  'the queries of the documents $file:$line name series, labels and states that there are, and join what can match',
+  'the query at $file:$line uses only served series, labels and states, and joins only matching ones',
   ({ queries }) => {
     expect(queries).not.toEqual([]);
     expect(queries.flatMap((query) => labelFlow(query, known).complaints)).toEqual([]);

@@ -39,16 +39,16 @@ export function describeRunbooks(which: 'even' | 'odd'): void {
       worlds = machine.reset();
     });
 
-    it('begin with what every runbook needs', () => {
+    it('start with a setup that works', () => {
       expect(prepared.failures).toEqual([]);
     });
 
-    it('have no scene for a runbook that is not there', () => {
+    it('have a test scene only for existing runbooks', () => {
       const headings = runbooks.map(([heading]) => heading);
       expect(Object.keys(scenes).filter((name) => !headings.includes(name))).toEqual([]);
     });
 
-    it.each(ownRunbooks)('do under %s what they are there for', { timeout: patienceMs }, async (heading, own) => {
+    it.each(ownRunbooks)('work in the runbook %s', { timeout: patienceMs }, async (heading, own) => {
       const { labels = {}, appliances, before = '', after = '' } = scenes[heading] ?? {};
       const shell = prepared.shell.another();
       const typed: Typed[] = [];

@@ -9,7 +9,7 @@ import { makeMaterial } from '../support/tls-server.ts';
 const blocks = blocksToRun('yaml').map((block) => ({ ...block, reader: readerOf(block.text) }));
 const served = makeMaterial({ name: 'exporter.example.org' });
 
-it.each(blocks)('the YAML of the documents $file:$line is accepted by $reader.name', async ({ text, reader }) => {
+it.each(blocks)('the YAML at $file:$line is accepted by $reader.name', async ({ text, reader }) => {
   const folder = givenFolder();
   for (const [name, content] of Object.entries({ certificate: served.cert, key: served.key, secret: 'a-secret' }))
     writeFileSync(join(folder, name), content);

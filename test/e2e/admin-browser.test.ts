@@ -72,9 +72,9 @@ describe.skipIf(!isThere('chromium'))('a web page in a real browser', () => {
   const open = givenBrowser();
 
   it.each([
-    ['of another site', 'localhost'],
-    ['of the same site on another port', '127.0.0.1'],
-  ])('%s reaches no appliance and reads nothing, also where the browser adds a token', async (_, host) => {
+    ['from another site', 'localhost'],
+    ['from the same site on another port', '127.0.0.1'],
+  ])('can neither reach an appliance nor read anything, even with a token, when it is %s', async (_, host) => {
     const { url, tokenOf, appliance, audit, metrics } = await givenGateway({ 'lb-1': busyWorld() });
     const page = await openStrangePage(open, host);
     const tryAll = async () => {

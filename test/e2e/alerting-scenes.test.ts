@@ -6,8 +6,8 @@ import { until } from '../support/until.ts';
 
 const missing = !(isThere('prometheus') && isThere('prometheus-alertmanager'));
 
-describe.skipIf(missing)('from the appliance to the person on call, scenes that wait long', () => {
-  it('a proxy that hangs is one page, and resolved after the restart of its farm through the gateway', async () => {
+describe.skipIf(missing)('the alerting path, in scenes with long waits', () => {
+  it('sends one page for a hung proxy, resolved after the restart of its farm through the gateway', async () => {
     const world = healthyWorld();
     const services = [service('main', { backends: [httpBackend(0, '10.50.0.21', 80)] })];
     world.farms.set('blog', httpFarm({ name: 'blog', vip: '192.0.2.51', vport: '80', services }));
@@ -32,7 +32,7 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
     expect(pages()).toEqual(['firing ZlbFarmDown portal', 'resolved ZlbFarmDown portal']);
   }, 400_000);
 
-  it('an appliance that is gone is one page, which a restart of Prometheus neither ends nor sends again', async () => {
+  it('sends one page for an unreachable appliance, which a Prometheus restart neither resolves nor repeats', async () => {
     const { appliance, prometheus, told, heard } = await givenAlerting(healthyWorld());
     const count = async (query: string) => (await prometheus.query(query).catch(() => []))[0]?.value ?? 0;
     await until(
@@ -57,7 +57,7 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
     await told('resolved', 'ZlbApplianceDown');
   }, 400_000);
 
-  it('a killed exporter is notified, and the watchdog stops', async () => {
+  it('notifies a killed exporter, and the watchdog stops', async () => {
     const { told, killExporter, startExporterAgain } = await givenAlerting(healthyWorld());
     expect((await told('firing', 'ZlbWatchdog')).receiver).toBe('dead-mans-switch');
 

@@ -4,9 +4,9 @@ import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
 describe.skipIf(!(isThere('prometheus') && isThere('prometheus-alertmanager')))(
-  'from the appliance to the person on call',
+  'the alerting path from the appliance to the person on call',
   () => {
-    it('a farm that goes down is notified, and resolved after its restart; an unreachable appliance does not resolve it', async () => {
+    it('notifies a farm that goes down, and resolves it after its restart, not when the appliance is unreachable', async () => {
       const world = healthyWorld();
       const { appliance, alertmanager, prometheus, told, heard, admin } = await givenAlerting(world);
       await until(

@@ -33,7 +33,7 @@ describe.skipIf(!isThere('chromium'))('the availability of a farm in a real brow
     ['dark', 390],
     ['light', 1_360],
     ['dark', 1_360],
-  ] as const)('has nothing that axe objects to, and no scroll to the side: %s, %i wide', async (colorScheme, width) => {
+  ] as const)('has no axe violations and no horizontal scroll: %s, %i wide', async (colorScheme, width) => {
     const app = fastify();
     onTestFinished(() => app.close());
     registerStatusPage(app, {

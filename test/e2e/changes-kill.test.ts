@@ -30,7 +30,7 @@ async function givenAppliance() {
 }
 
 it(
-  `ends each change in a named state after ${kills} kills during changes and freezes, never calls twice or without an intent on disk, lifts no freeze that it acknowledged, and its audit is whole`,
+  `every change survives ${kills} kills with a known state: sent once, after its intent, and freezes hold`,
   async () => {
     const appliance = await givenAppliance();
     const folder = givenFolder();

@@ -12,7 +12,7 @@ const harm = `<img src=x onerror="globalThis.harmed=1">`;
 describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   const open = givenBrowser();
 
-  it('is used with the keyboard alone, and tells a screen reader what happened', async () => {
+  it('is usable with the keyboard alone, and announces events to a screen reader', async () => {
     const { url, tokenOf, ask, sent } = await givenChanges();
     await ask();
     const { page } = await openConsole(open, url, {});
@@ -46,7 +46,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
   });
 
-  it('opens what the alert in the link of a notification proposes, once it is there', async () => {
+  it('opens the proposal of the alert from a notification link, once it exists', async () => {
     const { url, tokenOf, call, read, sent } = await givenChanges();
     const tell = (farm: string) =>
       call('alertmanager', 'POST', '/alerts', {
@@ -88,7 +88,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows nothing more to a token that is not in force any more', async () => {
+  it('shows nothing more to a token that has become invalid', async () => {
     const { url, page } = await givenDetail(open, { reason: 'a reason of our own' });
     await page.getByText('a reason of our own').waitFor();
 
@@ -100,7 +100,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await page.content()).not.toContain('a reason of our own');
   });
 
-  it('shows the new plan and asks again when it is not what it was', async () => {
+  it('shows a changed plan, and asks for consent again', async () => {
     const { sent, world, digest, page } = await givenDetail(open);
     await page.getByLabel('Your reason').fill('looked at it');
 
@@ -118,7 +118,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
   });
 
-  it('keeps what it knows, with its age, while the gateway does not answer', async () => {
+  it('keeps its data, with its age, while the gateway does not respond', async () => {
     const { page } = await givenDetail(open);
     await page.getByLabel('Your reason').fill('looked at it');
 
@@ -141,7 +141,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await page.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(true);
   });
 
-  it('says that nobody knows whether an approval arrived whose answer is lost', async () => {
+  it('says that it is unknown whether an approval arrived when its response is lost', async () => {
     const { page } = await givenDetail(open);
     await page.route('**/approve', (route) => route.abort());
     await page.getByLabel('Your reason').fill('looked at it');
@@ -168,7 +168,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('keeps the token in memory alone, and forgets it with all that came with it', async () => {
+  it('keeps the token only in memory, and forgets it with everything that came with it', async () => {
     const { tokenOf, page, complaints } = await givenDetail(open, { reason: 'a reason of our own' });
     await page.getByText('a reason of our own').waitFor();
 
@@ -189,7 +189,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows the changes of the token that was typed last, however late the answers for another one are', async () => {
+  it('shows the changes of the token that was entered last, however late responses for another one are', async () => {
     const { url, tokenOf } = await givenChanges();
     const { page } = await openConsole(open, url, {});
     await page.route('**/whoami', (route) => {
@@ -206,7 +206,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await page.locator('#summary').textContent()).toContain('You are carol');
   });
 
-  it('cannot be led to another change by the page that opened it', async () => {
+  it('cannot be redirected to another change by the page that opened it', async () => {
     const { url } = await givenChanges();
     const { page } = await openConsole(open, url, {});
     const harmful = 'http://harmful.example/';
@@ -221,7 +221,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await page.evaluate('other.closed')).toBe(true);
   });
 
-  it('says what is wrong with a token, and what a link leads to that is gone', async () => {
+  it('explains an invalid token, and a link to something that is gone', async () => {
     const { url, tokenOf } = await givenChanges();
     const { page } = await openConsole(open, `${url}/console#ch-aaaaaaaaaa`, {});
 
@@ -236,7 +236,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it.each([
     ['light', phone],
     ['dark', desktop],
-  ] as const)('has nothing that axe objects to, and fits: %s, %o', async (colorScheme, viewport) => {
+  ] as const)('has no axe violations, and fits the screen: %s, %o', async (colorScheme, viewport) => {
     const { url, tokenOf, ask, call, ended } = await givenChanges();
     const { id: done, digest } = await ask({ parameters: { farm: 'db' } });
     await call('bob', 'POST', `/changes/${done}/approve`, { digest, reason: 'a test' });

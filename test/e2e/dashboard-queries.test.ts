@@ -29,7 +29,7 @@ const month = '[30d:5m]';
 const rules = shippedText.replaceAll(/^( +for:) .*$/gm, '$1 0s').replaceAll(/^( +interval:) .*$/gm, '$1 1s');
 
 describe.skipIf(!isThere('prometheus'))('every query of every board on a real Prometheus', () => {
-  it('is understood and gives data, or is on the list of those that are empty in this scene', async () => {
+  it('is valid and returns data, or is listed as empty in this scene', async () => {
     const prometheus = await givenScene();
 
     const gave = new Map<string, readonly Labels[]>();

@@ -15,7 +15,7 @@ const demonstration = givenDemonstration();
 const banner = 'These are simulated load balancers';
 const pages = ['/', '/?appliance=lb-madrid', '/?appliance=lb-madrid&farm=shop', '/?q=nothing', '/?list=problems'];
 
-it('says on top of every page, in the status and in the metrics that the load balancers are simulated', async () => {
+it('the demonstration says on every page, in the status and in the metrics that it is simulated', async () => {
   const url = demonstration.url();
 
   for (const path of pages) {
@@ -29,7 +29,7 @@ it('says on top of every page, in the status and in the metrics that the load ba
   expect(await (await fetch(`${url}/runbooks`)).text(), 'as it was started').toContain('./zlb-exporter admin ');
 });
 
-it('counts the requests of the simulated farms, and knows their names', async () => {
+it('the demonstration counts the requests of the simulated farms, under their names', async () => {
   const url = demonstration.url();
 
   const page = await until(
@@ -43,7 +43,7 @@ it('counts the requests of the simulated farms, and knows their names', async ()
 
 // The last one: it changes the simulated appliances.
 it.skipIf(!hasTerminals)(
-  'each thing that the greeting invites to works, and leaves no false word on the page',
+  'everything that the greeting of the demonstration suggests works, and makes no false claim on the page',
   async () => {
     const url = demonstration.url();
     const greeting = await until(demonstration.said, (text) => text.includes('Stop with Ctrl-C.'));

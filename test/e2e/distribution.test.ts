@@ -87,7 +87,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     table.push([step, ...states, hasUser() ? 'there' : 'gone']);
   }
 
-  it('says what to do next, and has documents whose links lead somewhere', () => {
+  it('print the next step, and contain documents without broken links', () => {
     const said = install(built.deb);
 
     expect(said).toMatch(
@@ -106,7 +106,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     for (const path of bare) expect(copyright).toContain(` ${basename(path)} (`);
   });
 
-  it('has every command that an alert, a message, a help or a document names', { timeout: 1_200_000 }, async () => {
+  it('have every command in an alert, message, help or document', { timeout: 1_200_000 }, async () => {
     const machine = await startMachine({ parent: inRoot('/tmp'), hasAlerts: false });
     const place = machine.folder.slice(root.folder.length);
     // The configuration of the service, which commands find by themselves.
@@ -125,7 +125,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(failures).toEqual([]);
   });
 
-  it('keeps configuration, keys and audit at a downgrade, an upgrade and a removal, and takes them at a purge', () => {
+  it('keep configuration, keys and audit at a downgrade, upgrade and removal, and delete them at a purge', () => {
     writeFileSync(inRoot(audit), '{}\n');
     writeFileSync(inRoot('/etc/zlb-exporter/keys/lb-paris.key'), apiKey);
     const entry = { name: 'lb-paris', url: 'https://127.0.0.1:1', api_key_file: 'keys/lb-paris.key' };
@@ -155,7 +155,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(globSync(inRoot('/**/*zlb-exporter*'), { exclude: (name) => basename(name) === 'proc' })).toEqual([]);
   });
 
-  it('installs from the RPM too, and its removal keeps what is yours', () => {
+  it("install from the RPM too, and a removal keeps the user's files", () => {
     const rpm = (...words: readonly string[]) =>
       spawnSync('rpm', [`--root=${root.folder}`, '--nodeps', ...words], { encoding: 'utf8' });
 
@@ -171,7 +171,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(existsSync(inRoot('/usr/lib/zlb-exporter/bin/node'))).toBe(false);
   });
 
-  it('has an RPM that owns no folder of others, hides the environment, and marks documents and configuration', () => {
+  it('have an RPM that owns no foreign folder, hides the environment, and marks documents and configuration', () => {
     const list = '[%{FILEMODES:perms} %{FILEUSERNAME}:%{FILEGROUPNAME} %{FILEFLAGS:fflags} %{FILENAMES}\n]';
     const lines = spawnSync('rpm', ['-qp', '--qf', list, built.rpm], { encoding: 'utf8' }).stdout.trim().split('\n');
 
@@ -187,7 +187,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     );
   });
 
-  it('runs from the archive, wherever it is unpacked and whatever link leads to it', () => {
+  it('run from the archive, wherever it is unpacked and whatever link leads to it', () => {
     spawnSync('tar', ['-xzf', built.archive, '-C', inRoot('/opt')]);
     const [unpacked = ''] = globSync(inRoot('/opt/zlb-exporter-*'));
     root.run('ln', ['-s', `/opt/${basename(unpacked)}/bin/zlb-exporter`, '/usr/local/bin/zlb']);
@@ -195,7 +195,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(root.run('/usr/local/bin/zlb', ['--version'], 'nobody').stdout).toMatch(/^zlb-exporter \d/);
   });
 
-  it('has nothing that lintian warns of, but for what deploy/packages/lintian-overrides explains', async () => {
+  it('have no lintian warnings except those that deploy/packages/lintian-overrides explains', async () => {
     expect(await complaints).toBe('');
   });
 });

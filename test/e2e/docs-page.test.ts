@@ -10,7 +10,7 @@ import { isThere } from '../support/programs.ts';
 describe.skipIf(!isThere('chromium'))('the page of all operations in a real browser', () => {
   const open = givenBrowser();
 
-  it('finds an operation by words, and shows what it takes and answers', async () => {
+  it('finds an operation by words, and shows its parameters and responses', async () => {
     const { page } = await givenPage(open);
 
     await page.keyboard.press('/');
@@ -28,7 +28,7 @@ describe.skipIf(!isThere('chromium'))('the page of all operations in a real brow
     expect(await opened.innerText()).toContain('the owner of the key that the gateway uses may not do this');
   });
 
-  it('shows all operations of the table, and opens the one in the address', async () => {
+  it('shows all operations of the table, and opens the one in the URL', async () => {
     const { page, url } = await givenPage(open, '#listFarms');
 
     await page.locator('#listFarms[open]').getByText('Answers', { exact: true }).click();
@@ -76,7 +76,7 @@ describe.skipIf(!isThere('chromium'))('the page of all operations in a real brow
     ['dark', 390],
     ['light', 1_360],
     ['dark', 1_360],
-  ] as const)('has nothing that axe objects to, and fits: %s, %i wide', async (colorScheme, width) => {
+  ] as const)('has no axe violations, and fits the screen: %s, %i wide', async (colorScheme, width) => {
     const { page } = await givenPage(open, '#deleteFarm', { colorScheme, viewport: { width, height: 900 } });
     await page.locator('#deleteFarm').getByText('Answers', { exact: true }).click();
     await page.locator('#askForChange > summary').click();

@@ -20,7 +20,7 @@ const collectors = {
 
 // The clock is part of what is shown: nothing is shortened, and the test waits for each minute.
 describe.skipIf(missing)('250 pairs at five sites', () => {
-  it('are one call and no mail when all are cut off, or one site, also over a restart of an Alertmanager', async ({
+  it('cause one call and no mail when all or one site are cut off, even over an Alertmanager restart', async ({
     annotate,
   }) => {
     const worlds = new Map(sites.flatMap(pairsOf));

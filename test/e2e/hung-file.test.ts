@@ -31,7 +31,7 @@ async function givenKeyFile() {
 }
 
 describe.runIf(isThere('perl'))('a file that hangs', () => {
-  it('does not keep SIGTERM from ending the exporter with 0 in its time, with a whole journal', async () => {
+  it('does not keep SIGTERM from stopping the exporter with 0 in time, with an intact journal', async () => {
     const { file, keyFile, journalFile, token } = await givenKeyFile();
     const exporter = await startAdminExporter(file);
     const answer = await fetch(`${exporter.adminUrl}/appliances/lb-1/monitoring/fg`, {
@@ -55,7 +55,7 @@ describe.runIf(isThere('perl'))('a file that hangs', () => {
     expect((await recordsOf(journalFile)).map(({ event }) => event)).toContain('outcome');
   });
 
-  it('does not keep SIGTERM from ending an exporter that is starting', async () => {
+  it('does not keep SIGTERM from stopping an exporter during its start', async () => {
     const { file, keyFile } = await givenKeyFile();
     const { awaited } = await holdFile(keyFile);
     const exporter = startExporter([`--config.file=${file}`, '--web.listen-address=127.0.0.1:0']);
@@ -67,7 +67,7 @@ describe.runIf(isThere('perl'))('a file that hangs', () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  it('does not keep check from ending after its message', async () => {
+  it('does not keep check from exiting after its message', async () => {
     const { file, keyFile } = await givenKeyFile();
     await holdFile(keyFile);
 

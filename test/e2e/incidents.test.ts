@@ -43,8 +43,10 @@ const mails = [
 type Node = 'master' | 'backup';
 
 // The clock is part of what is shown: nothing is shortened, and the test waits for each minute.
-describe.skipIf(missing)('incidents, as the person on call gets them', () => {
-  it('are one call and one end each, whenever Prometheus or an Alertmanager is restarted', async ({ annotate }) => {
+describe.skipIf(missing)('every incident, as the person on call gets it,', () => {
+  it('causes one call and one resolution, whenever Prometheus or an Alertmanager is restarted', async ({
+    annotate,
+  }) => {
     const worlds = new Map([
       ...['madrid', 'lisbon', 'berlin', 'oslo', 'rome', 'kiel', 'bonn'].map(single),
       ...numbered(5, (each) => single(`west-${each}`)),

@@ -105,7 +105,7 @@ describe.each([
   },
   { format: 'logfmt', line: /^level=.* msg=.+/, notice: /^level=warn .*lines=[1-9]\d* .*msg="log lines were lost"$/m },
 ])('an exporter whose log cannot be written, in $format', ({ format, line, notice }) => {
-  it('serves, polls and stops on a full disk, and counts the lines', async () => {
+  it('serves, polls and stops on a full disk, and counts the lost lines', async () => {
     const stderr = openSync('/dev/full', 'w');
     const exporter = await startExporter({ format, stderr });
     closeSync(stderr);
@@ -140,7 +140,7 @@ describe.each([
     expect(readFileSync(log, 'utf8')).toMatch(/stopping"?\}?\n$/);
   });
 
-  it('continues without a reader of the log; a late reader gets whole lines and the number of missing ones', async () => {
+  it('continues without a reader of the log; a late reader gets whole lines and the number of lost ones', async () => {
     const pipe = givenPipe();
     const exporter = await startExporter({ format, stderr: pipe.writer });
     closeSync(pipe.writer);
@@ -171,7 +171,7 @@ describe.each([
     expect(ms).toBeLessThan(4_000);
   });
 
-  it('continues when the reader of the log has left', async () => {
+  it('continues after the reader of the log has closed the pipe', async () => {
     const pipe = givenPipe();
     const exporter = await startExporter({ format, stderr: pipe.writer });
     closeSync(pipe.writer);

@@ -53,7 +53,7 @@ describe('the package', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('holds the program, the rules, the boards, the documentation, and nothing to build or to test with', () => {
+  it('contains the program, the rules, the boards and the documentation, but no build or test files', () => {
     const paths = packed.files.map(({ path }) => path);
     const own = paths.filter((path) => !path.startsWith('node_modules/'));
 
@@ -78,7 +78,7 @@ describe('the package', () => {
     expect(packed.size).toBeLessThan(16e6);
   });
 
-  it('is installed with nothing fetched, and started by its name', () => {
+  it('installs without downloads, and starts by its name', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
     const started = run(home, 'npx', '--offline', 'zlb-exporter', '--version');
@@ -87,7 +87,7 @@ describe('the package', () => {
     expect(run(home, 'npm', 'ls', '--all', '--offline').code).toBe(0);
   });
 
-  it('has by npx every command that an alert, a message, a help or a document names', {
+  it('runs with npx every command in an alert, message, help or document', {
     timeout: 1_200_000,
   }, async () => {
     const machine = await startMachine({ hasAlerts: false });
@@ -114,7 +114,7 @@ describe('the package', () => {
     expect(started).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(tooOld) as string });
   });
 
-  it('asks for the version that the package asks for', () => {
+  it('demands the same Node.js version as its package.json', () => {
     const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
     const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'23.11.1'}})`;
 

@@ -31,7 +31,7 @@ describe.skipIf(!isThere('chromium'))('the scripts of the pages', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('let a person sign in to the console on a phone, look at a change, and approve it with a reason', async () => {
+  it('let a person sign in to the console on a phone, read a change, and approve it with a reason', async () => {
     const { url, tokenOf, ask, ended, sent } = await givenApprovals();
     const asked = await ask('alice', { reason: 'the list of backends was changed' });
     const page = await open({ viewport: { width: 390, height: 844 } });

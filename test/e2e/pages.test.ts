@@ -34,7 +34,7 @@ const exporterDown = (instance: string, exporter: string, site = 'lyon') => ({
 const marker = { ...away('lb-9'), alertname: 'ZlbActivationExpiryImminent' };
 
 describe.skipIf(!isThere('prometheus-alertmanager'))('the pages of alertmanager.example.yml', () => {
-  it('tell the end of a farm’s failure while its exporter is down, and the farm’s next failure', async () => {
+  it('notify the end of a farm’s failure while its exporter is down, and the farm’s next failure', async () => {
     const { fire, end, pages } = await givenPager();
     const shop = farm('shop');
     await fire(shop);
@@ -57,7 +57,7 @@ describe.skipIf(!isThere('prometheus-alertmanager'))('the pages of alertmanager.
     expect(seen).toHaveLength(5);
   });
 
-  it('are incidents of their own for farms, certificates, exporters, appliances, and sites as a whole', async () => {
+  it('are separate incidents for farms, certificates, exporters, appliances, and whole sites', async () => {
     const { fire, incidents } = await givenPager();
     const ofAppliance = (alertname: string, more: Labels = {}) => ({ ...away('lb-1'), alertname, ...more });
     const alerts = [
@@ -85,7 +85,7 @@ describe.skipIf(!isThere('prometheus-alertmanager'))('the pages of alertmanager.
     await untilIs(() => incidents().length, alerts.length);
   });
 
-  it('are one page for what is one incident', async () => {
+  it('are a single page for a single incident', async () => {
     const { fire, incidents } = await givenPager();
     const shop = { ...farm('shop', 'ZlbFarmDown', 'lb-2'), site: 'paris' };
 

@@ -64,7 +64,7 @@ async function startUnderPermissions(folder: string, journalFile: string) {
   return { child, output, token, file };
 }
 
-describe("the exporter under Node's permissions, as its unit gives them", () => {
+describe('the exporter under the Node.js permissions of its unit', () => {
   it('polls, serves, and writes its journal', async () => {
     const folder = givenFolders();
     const audit = join(folder, 'state/journal.db');
@@ -103,26 +103,29 @@ describe("the exporter under Node's permissions, as its unit gives them", () => 
     expect(child.exitCode).toBe(0);
   });
 
-  it.runIf(isThere('perl'))('ends by SIGTERM while a file hangs, which systemd takes for a success', async () => {
-    const folder = givenFolders();
-    const { child, output, file } = await startUnderPermissions(folder, join(folder, 'state/journal.db'));
-    await until(output.stderr, (log) => log.includes('"msg":"admin gateway listening"'));
-    const { awaited } = await holdFile(file);
-    child.kill('SIGHUP');
-    await awaited();
+  it.runIf(isThere('perl'))(
+    'exits on SIGTERM while a file hangs, with a code that systemd counts as a success',
+    async () => {
+      const folder = givenFolders();
+      const { child, output, file } = await startUnderPermissions(folder, join(folder, 'state/journal.db'));
+      await until(output.stderr, (log) => log.includes('"msg":"admin gateway listening"'));
+      const { awaited } = await holdFile(file);
+      child.kill('SIGHUP');
+      await awaited();
 
-    child.kill('SIGTERM');
-    await until(
-      () => child.signalCode ?? child.exitCode,
-      (end) => end !== null,
-    );
+      child.kill('SIGTERM');
+      await until(
+        () => child.signalCode ?? child.exitCode,
+        (end) => end !== null,
+      );
 
-    expect(child.signalCode).toBe('SIGTERM');
-    expect(output.stderr()).toContain('"msg":"journal closed"');
-    expect(output.stderr()).not.toContain('did not stop');
-  });
+      expect(child.signalCode).toBe('SIGTERM');
+      expect(output.stderr()).toContain('"msg":"journal closed"');
+      expect(output.stderr()).not.toContain('did not stop');
+    },
+  );
 
-  it('compares passwords in a thread, and says so at the start where it may not', () => {
+  it('compares passwords in a worker thread, and logs at the start when that is not permitted', () => {
     const folder = givenFolders();
     const webFile = join(folder, 'etc/web.yml');
     writeFileSync(webFile, `basic_auth_users: { prometheus: ${hashSync('secret', genSaltSync(4))} }\n`);
@@ -141,7 +144,7 @@ describe("the exporter under Node's permissions, as its unit gives them", () => 
     });
   });
 
-  it('says which flag lets it read a key in another folder', () => {
+  it('names the flag that lets it read a key in another folder', () => {
     const folder = givenFolders();
     const file = join(folder, 'etc/zlb.yml');
     writeFileSync(join(folder, 'elsewhere/key'), apiKey);
@@ -156,7 +159,7 @@ describe("the exporter under Node's permissions, as its unit gives them", () => 
     );
   });
 
-  it('ends check with its exit code, although it has just looked at the file of the history', () => {
+  it('lets check exit with its code right after a look at the history file', () => {
     const folder = givenFolders();
     const file = join(folder, 'etc/zlb.yml');
     writeFileSync(file, `appliances: [{ name: a, url: https://127.0.0.1:1, api_key: ${apiKey} }]`);

@@ -12,8 +12,8 @@ const title = 'restart-farm farm=www';
 /** The longest wait of the rules in a hurry is 70 s; the machine may be busy. */
 const patienceMs = 240_000;
 
-describe.skipIf(missing.length > 0)('from a farm that needs a restart to its repair', () => {
-  it('an alert proposes it, a second person approves it, and the alert ends', async () => {
+describe.skipIf(missing.length > 0)('the repair of a farm that needs a restart', () => {
+  it('starts from an alert, is approved by a second person, and resolves the alert', async () => {
     const people = await givenPeople();
     await repair(people);
     await deliver(people);

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const apiKey = 'canary-key-of-the-appliance';
 const scrape = 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n';
 
-it('stops with 0 in its time while 200 scrapes, calls through the gateway and polls are under way, and its audit is whole', async () => {
+it('the exporter stops with 0 in time during 200 scrapes, gateway calls and polls, with an intact audit', async () => {
   const appliance = await startSimulatedAppliance({ world: recordedWithoutProbes(), apiKey });
   onTestFinished(() => appliance.close());
   const folder = givenFolder();

@@ -48,7 +48,7 @@ const upOf = (page: string, names: readonly string[]) =>
   names.map((appliance) => valueOf(page, 'zlb_up', { appliance }));
 
 describe.runIf(canReplaceNameServer())('names that a silent name server does not resolve', () => {
-  it('keep no other appliance from being read, and do not keep the exporter from ending', async () => {
+  it('do not keep other appliances from being read, nor the exporter from stopping', async () => {
     const { exporter, page } = await givenExporter();
 
     await until(page, (text) => upOf(text, good).every((up) => up === 1));

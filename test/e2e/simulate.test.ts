@@ -40,7 +40,7 @@ describe('simulate with a folder', () => {
       (folder: string) => writeFile(join(folder, 'simulation.json'), '{"ports":'),
       /is damaged: /,
     ],
-  ])('ends with a remedy when %s', async (_case, spoil, message) => {
+  ])('exits with a remedy when %s', async (_case, spoil, message) => {
     const folder = join(givenFolder(), 'simulation');
     await (await startSimulation(folder)).stop('SIGTERM');
     await spoil(folder);

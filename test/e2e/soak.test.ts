@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runSoak } from '../../bench/soak.ts';
 
 // `npm run soak` in small: the same program, a few appliances, a minute.
-it('survives trouble, bad clients and reloads, loses nothing of the others, and shows nothing old', async () => {
+it('the exporter survives faults, bad clients and reloads, loses no other readings, and shows nothing stale', async () => {
   const findings = await runSoak({
     program: [process.execPath, 'src/main.ts'],
     minutes: 1.1,

@@ -7,7 +7,7 @@ import { isThere } from '../support/programs.ts';
 const isRunnable = isThere('prometheus') && isThere('prometheus-alertmanager');
 
 describe.skipIf(!isRunnable)('npm run stack', () => {
-  it('says which flag changes a port that is taken, before it starts anything', async () => {
+  it('says which flag changes an occupied port, before it starts anything', async () => {
     const port = await listening(createServer());
 
     const stack = await startStack(`--prometheus.listen-address=127.0.0.1:${port}`);

@@ -57,8 +57,8 @@ async function shownOnTerminal(args: readonly string[], env: Readonly<Record<str
 
 const text = async (url: string): Promise<string> => (await fetch(url)).text();
 
-describe('without a configuration', () => {
-  it('serves metrics of three simulated appliances within 10 s, says in 100 columns what to try, and stops with 0 on SIGTERM within 5 s', async () => {
+describe('the exporter without a configuration', () => {
+  it('serves three simulated appliances within 10 s, prints a short greeting, and stops on SIGTERM with 0', async () => {
     const startedAt = performance.now();
     const exporter = startExporter([anyPort]);
     const url = await exporter.url();
@@ -99,7 +99,7 @@ describe('without a configuration', () => {
     expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
   });
 
-  it('opens no debugger on SIGUSR1, through which every user could read the keys, and stops with 0 on SIGINT, also twice as under npm', async () => {
+  it('opens no debugger on SIGUSR1, which would expose the keys, and stops with 0 on SIGINT, even twice', async () => {
     const exporter = startExporter([anyPort]);
     await exporter.url();
 
@@ -112,7 +112,7 @@ describe('without a configuration', () => {
   });
 });
 
-describe('with a configuration', () => {
+describe('the exporter with a configuration', () => {
   it('polls the appliance of a file, and never prints the key', async () => {
     const { file } = await givenAppliance();
     const exporter = startExporter([`--config.file=${file}`, anyPort, '--log.level=debug', '--log.format=logfmt']);
@@ -136,7 +136,7 @@ describe('with a configuration', () => {
     expect(exporter.stderr()).toMatch(/^level=info time=\S+ .*msg=listening$/m);
   });
 
-  it('says in three lines of its log what runs, and nothing on the standard output of a service', async () => {
+  it('logs in three lines what runs, and prints nothing to the standard output of a service', async () => {
     const { file } = await givenAppliance();
     const exporter = startExporter([`--config.file=${file}`, anyPort]);
     const url = await exporter.url();
@@ -173,7 +173,7 @@ describe('with a configuration', () => {
     expect(plain).not.toContain('\u001b');
   });
 
-  it('names every mistake with its place and exits with 2', async () => {
+  it('reports every error with its position and exits with 2', async () => {
     const file = givenConfig(
       'appliances:\n  - name: lb-one\n    url: http://192.0.2.1\n    api_key: canarykey\npoling: {}\n',
     );
@@ -187,7 +187,7 @@ describe('with a configuration', () => {
   });
 });
 
-it('healthcheck fails when nobody listens', async () => {
+it('healthcheck fails when nothing listens', async () => {
   const { code, stderr } = await runExporter(['healthcheck', '--web.listen-address=127.0.0.1:1']);
 
   expect(code).toBe(1);

@@ -58,7 +58,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     600_000,
   );
 
-  it('is searched and walked through with the keyboard alone', async () => {
+  it('is searched and navigated with the keyboard alone', async () => {
     const { page, url, complaints } = await givenPage(open, { 'lb-madrid': busyWorld(), 'lb-berlin': expiringWorld() });
     await page.goto(url);
     await seen(page, /^Farm oldportal is down$/);
@@ -90,7 +90,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(complaints).toEqual([]);
   });
 
-  it('leaves focus, scroll position and what is open as they are when a farm goes down and moves to the top', async () => {
+  it('keeps focus, scroll position and open parts when a farm goes down and moves to the top', async () => {
     const world = busyWorld();
     const { page, url } = await givenPage(open, { 'lb-madrid': world }, eager);
     await page.setViewportSize({ width: 1_280, height: 500 });
@@ -114,7 +114,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
   });
 
-  it('says at once and loudly that the exporter does not answer, and goes on when it does', async () => {
+  it('warns at once that the exporter does not respond, and continues when it does', async () => {
     const { page, url, start, stop } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);
     await seen(page, /^Farm oldportal is down$/);
@@ -133,7 +133,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(await page.locator('body').getAttribute('class')).not.toContain('silent');
   });
 
-  it('shows two things of one name as two', async () => {
+  it('shows two objects with one name separately', async () => {
     const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);
 
@@ -154,7 +154,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(texts).toEqual(['c', 'd', 'e', 'f', 'g']);
   });
 
-  it('is whole without script, and reloads itself', async () => {
+  it('is complete without scripts, and reloads itself', async () => {
     const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() }, {}, { javaScriptEnabled: false });
     await until(
       () => fetch(url).then((answer) => answer.text()),
@@ -177,7 +177,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     ['dark', 1_280],
     ['light', 360],
     ['light', 3_840],
-  ] as const)('has nothing that axe objects to: %s, %i wide', async (colorScheme, width) => {
+  ] as const)('has no axe violations: %s, %i wide', async (colorScheme, width) => {
     const [first, second] = healthyPair();
     const worlds = {
       'lb-paris-1': first,
@@ -227,7 +227,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
   });
 
-  it('shows both columns of twins without a scroll to the side, 390 wide', async () => {
+  it('shows both columns of twins without a horizontal scroll, 390 wide', async () => {
     const width = 390;
     const [first, second] = healthyPair();
     const { page, url } = await givenPage(
@@ -249,7 +249,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   });
 
   it.each([320, 390])(
-    'shows an appliance that has never answered without a scroll to the side, %i wide',
+    'shows an appliance that has never responded without a horizontal scroll, %i wide',
     async (width) => {
       const { appliances, page, start, stop } = await givenPage(
         open,

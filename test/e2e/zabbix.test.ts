@@ -33,7 +33,7 @@ const oddNames = [
 ];
 
 describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
-  it('discovers the demonstration, raises and ends a problem, and shows nothing old as new', async () => {
+  it('discovers the demonstration, raises and resolves a problem, and shows no stale value as new', async () => {
     const [demonstration, zabbix] = await Promise.all([givenDemonstration(), givenZabbix()]);
 
     const { lastValue, problems } = await givenHost(zabbix, demonstration.url);

@@ -148,7 +148,7 @@ async function live(history: readonly Event[]) {
   }
 }
 
-it('changes, whatever happens to them are carried out at most once, never without the approval of another, and always end', async () => {
+it('changes are executed at most once, never without the approval of another person, and always end', async () => {
   let ended = 0;
   let executed = 0;
   await fc.assert(

@@ -46,7 +46,7 @@ const happening = fc.record({
   minutes: fc.integer({ min: 0, max: 25 }),
 });
 
-it('shows nothing for longer than max_stale or two intervals as they were announced, nor up, whatever happens', async () => {
+it('random histories show nothing, not even zlb_up, beyond max_stale or two announced intervals', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(happening, { minLength: 3, maxLength: 12 }),

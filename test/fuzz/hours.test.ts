@@ -6,10 +6,10 @@ import { calmHours, troubledHours } from '../support/random-hours.ts';
 // A history of hours is repeated by its seed, and not made smaller: that would take a day.
 const run = { ...fuzzing('hours'), endOnFailure: true };
 
-it('shows for two hours no state of a backend that its appliance has not just said, whatever happens to farms', async () => {
+it('two hours show no backend state that the appliance has not just reported, whatever happens to farms', async () => {
   await fc.assert(calmHours(120), run);
 }, 3_600_000);
 
-it('shows for two hours none that is older than promised while proxies hang, and the appliance fails', async () => {
+it('two hours show no state older than promised while proxies hang and the appliance fails', async () => {
   await fc.assert(troubledHours(120), run);
 }, 3_600_000);

@@ -14,7 +14,7 @@ import { recordedReplies } from './recorded-replies.ts';
 const replies = recordedReplies();
 const scrubBody = createBodyScrubber([new Secret('kQ7wXr2mZp9sVt4n')]);
 
-it('the replies to be damaged are of every kind that is decoded, and fit as they are', () => {
+it('the replies to damage are of every decoded kind, and valid as they are', () => {
   const decoded = endpointRows.filter(([, row]) => row.reply).map(([key]) => key);
 
   expect([...new Set(replies.map(({ key }) => key))].toSorted()).toEqual(decoded.toSorted());
@@ -30,7 +30,7 @@ describe('a damaged reply', () => {
     return fc.record({ key: fc.constant(key), body: bodies });
   });
 
-  it('is decoded into what its schema promises, nothing made up, or is malformed', () => {
+  it('is decoded into what its schema promises, without invented values, or is malformed', () => {
     fc.assert(
       fc.property(damaged, ({ key, body }) => {
         const verdict = judge(key, body);

@@ -60,7 +60,7 @@ const spoiltAppliance = fc.record({
   from: fc.nat({ max: 12 }),
 });
 
-it('an appliance that sends damaged bodies costs its own readings at most, and nothing is made up', async () => {
+it('an appliance that sends damaged bodies loses at most its own readings, and nothing is invented', async () => {
   const sound = await startReplayServer();
   const current: { alter: Alter } = { alter: (body) => body };
   const spoilt = await startReplayServer({ alter: (...answer) => current.alter(...answer) });

@@ -89,7 +89,7 @@ const http = async (flag: string) => ['--http', `--http.${flag}=127.0.0.1:${awai
 describe.skipIf(!pebble)('the hook of docs/admin.md', () => {
   for (const version of ['certbot', 'certbot-4', 'certbot-5']) {
     const certbot = judge(version);
-    it.skipIf(!certbot)(`of ${version} delivers, once it is asked for a key of the old type`, async () => {
+    it.skipIf(!certbot)(`works with ${version}, once it requests a key of the old type`, async () => {
       const { url, folder, run, files, hasCertificateIn } = await given();
       const folders = ['config', 'work', 'logs'].map((each) => `--${each}-dir=${folder}/${each}`);
       const account = [`--server=${url}`, '--agree-tos', '--email=ops@example.com', ...folders];
@@ -109,7 +109,7 @@ describe.skipIf(!pebble)('the hook of docs/admin.md', () => {
   }
 
   const lego4 = judge('lego');
-  it.skipIf(!lego4)('of lego 4 delivers', async () => {
+  it.skipIf(!lego4)('works with lego 4', async () => {
     const { url, folder, run, files, hasCertificateIn } = await given();
     const account = [`--server=${url}`, '--accept-tos', '--email=ops@example.com', `--path=${folder}/lego`];
     const [, ...words] = wordsOf('docs/admin.md', 'lego --');
@@ -131,7 +131,7 @@ describe.skipIf(!pebble)('the hook of docs/admin.md', () => {
   });
 
   const lego5 = judge('lego-5');
-  it.skipIf(!lego5)('of lego 5 delivers', async () => {
+  it.skipIf(!lego5)('works with lego 5', async () => {
     const { url, folder, run, files, hasCertificateIn } = await given();
     const [, ...words] = wordsOf('docs/admin.md', 'lego run ');
     const account = [`--server=${url}`, '--accept-tos', '--email=ops@example.com', `--path=${folder}/lego`];
@@ -143,7 +143,7 @@ describe.skipIf(!pebble)('the hook of docs/admin.md', () => {
   });
 
   const dehydrated = judge('dehydrated');
-  it.skipIf(!dehydrated)('of dehydrated delivers, and its other calls of the hook do nothing', async () => {
+  it.skipIf(!dehydrated)('works with dehydrated, and ignores its other hook calls', async () => {
     const { url, ca, folder, run, files, hasCertificateIn } = await given();
     const [, line = ''] = /hook script of dehydrated is `(.+?)`/.exec(readFileSync('docs/admin.md', 'utf8')) ?? [];
     const [hook, config] = [join(folder, 'hook.sh'), join(folder, 'dehydrated/config')];

@@ -41,7 +41,7 @@ describe.skipIf(!helm)('the Helm chart', () => {
     expect(render(values).refusal).toMatch(refusal);
   });
 
-  it('lets the exporter out to the ports of its appliances, and lets the ingress controller in', () => {
+  it('permits connections to the ports of its appliances, and from the ingress controller', () => {
     const manifests = manifestsOf(valuesOf.open);
     const policy = JSON.stringify(onlyOf(manifests, 'NetworkPolicy').spec);
 
@@ -51,7 +51,7 @@ describe.skipIf(!helm)('the Helm chart', () => {
     expect(JSON.stringify(onlyOf(manifests, 'PrometheusRule').spec)).toContain('https://lb.example.com/runbooks');
   });
 
-  it('gives the log of requests its ports, a Service that keeps the senders, and a rule for them alone', () => {
+  it('gives the request log its ports, a Service that keeps the senders, and a rule for them alone', () => {
     const manifests = manifestsOf(valuesOf.requests);
     const [, service] = manifests.filter(({ kind }) => kind === 'Service');
     const policy = JSON.stringify(onlyOf(manifests, 'NetworkPolicy').spec);
@@ -76,7 +76,7 @@ describe.skipIf(!helm)('the Helm chart', () => {
       expect(policy).toContain(`{"ipBlock":{"cidr":"${cidr}"}}`);
   });
 
-  it('takes what people give their pods and services', () => {
+  it('accepts common settings of pods and services', () => {
     const manifests = manifestsOf(valuesOf.open);
     const { pod } = podOf(manifests);
 
@@ -92,7 +92,7 @@ describe.skipIf(!helm)('the Helm chart', () => {
       expect(metadata.labels, kind).toMatchObject({ cost: 'network' });
   });
 
-  it('lets servers in with the same keys, wherever the Operator has them', () => {
+  it('configures TLS and passwords equally in every scraping kind of the Operator', () => {
     const manifests = manifestsOf(valuesOf.tls);
     const { basicAuth, tlsConfig } = valuesOf.tls.serviceMonitor;
     const access = { basicAuth, tlsConfig: { ...tlsConfig, serverName: 'zlb-exporter.monitoring.svc' } };
@@ -105,14 +105,14 @@ describe.skipIf(!helm)('the Helm chart', () => {
     });
   });
 
-  it.each(examples)('takes the values in its README, line %i', (_, text) => {
+  it.each(examples)('accepts the values in its README, line %i', (_, text) => {
     const values = parse(text) as object;
     const { refusal } = render('appliances' in values ? values : { demonstration: true, ...values });
 
     expect(refusal).toBe('');
   });
 
-  it('has scrapes and alerts wherever the cluster has the kinds of the Operator', () => {
+  it('creates scrapes and alerts only if the cluster has the kinds of the Operator', () => {
     const values = { demonstration: true };
     const operator = ['monitoring.coreos.com/v1/ServiceMonitor', 'monitoring.coreos.com/v1/PrometheusRule'];
     const kindsOf = (apis: readonly string[]) => manifestsOf(values, apis).map(({ kind }) => kind);
@@ -125,10 +125,10 @@ describe.skipIf(!helm)('the Helm chart', () => {
     ).toEqual(['PrometheusRule', 'ServiceMonitor']);
   });
 
-  describe.each(Object.entries(valuesOf))('with the values "%s"', (name, values) => {
+  describe.each(Object.entries(valuesOf))('the chart with the values "%s"', (name, values) => {
     const manifests = helm ? manifestsOf(values) : [];
 
-    it('selects its own pods, wherever something selects', () => {
+    it('selects its own pods with every selector', () => {
       const { team: _, cost: __, ...labels } = podOf(manifests).labels;
       const selectors = JSON.stringify(manifests).match(/(?<="(matchLabels|selector)":)\{"app[^}]*\}/g) ?? [];
       const foreign = ['prometheus', 'ingress-nginx'].map((app) => JSON.stringify({ 'app.kubernetes.io/name': app }));
@@ -138,7 +138,7 @@ describe.skipIf(!helm)('the Helm chart', () => {
         expect(JSON.parse(selector)).toEqual(labels);
     });
 
-    it('runs as the user of the image, without an account of the cluster', () => {
+    it('runs as the user of the image, without a service account', () => {
       const { pod } = podOf(manifests);
       const [, user] = /^USER (\d+):\d+$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
 
@@ -146,7 +146,7 @@ describe.skipIf(!helm)('the Helm chart', () => {
       expect(String(pod.securityContext['runAsUser'])).toBe(user);
     });
 
-    it('mounts every volume that it has', () => {
+    it('mounts every volume that it declares', () => {
       const { pod } = podOf(manifests);
       const claims = manifests.flatMap(
         ({ spec }) => (spec?.['volumeClaimTemplates'] as { metadata: { name: string } }[]) ?? [],
@@ -156,14 +156,14 @@ describe.skipIf(!helm)('the Helm chart', () => {
       expect(new Set(volumes)).toEqual(new Set(pod.containers[0].volumeMounts.map((mount) => mount.name)));
     });
 
-    it('has no Secret, and nothing too large for the annotation of kubectl apply', () => {
+    it('contains no Secret, and nothing too large for the annotation of kubectl apply', () => {
       const large = manifests.filter((manifest) => JSON.stringify(manifest).length > 262_144);
 
       expect(manifests.map(({ kind }) => kind)).not.toContain('Secret');
       expect(large.map(({ metadata }) => metadata.name)).toEqual([]);
     });
 
-    it('starts the exporter with flags that it has, and a configuration that it accepts', async () => {
+    it('starts the exporter with existing flags, and a configuration that it accepts', async () => {
       const args = podOf(manifests).pod.containers[0].args.map((arg) => arg.replace('$(POD_INDEX)', '2'));
       const { flags, positionals } = parseFlags(args);
       const { port } = 'service' in values && 'port' in values.service ? values.service : { port: 9444 };
@@ -212,7 +212,7 @@ describe.skipIf(!helm)('the objects of the Prometheus Operator', () => {
     expect(relabelings.filter(({ targetLabel }) => targetLabel === 'job')).toHaveLength(1);
   });
 
-  it('keep of the exporter itself what the example for Prometheus keeps', () => {
+  it("keep the exporter's own series that the Prometheus example keeps", () => {
     const example = parse(readFileSync('deploy/prometheus/by-appliance.yml', 'utf8')) as {
       readonly scrape_configs: readonly { readonly metric_relabel_configs?: readonly Relabeling[] }[];
     };
@@ -222,7 +222,7 @@ describe.skipIf(!helm)('the objects of the Prometheus Operator', () => {
     expect(JSON.stringify(spec)).toContain(JSON.stringify(kept?.regex));
   });
 
-  it.skipIf(!promtool)('have the rules of alerts/, with the addresses of the values', () => {
+  it.skipIf(!promtool)('contain the rules of alerts/, with the URLs of the values', () => {
     const { spec } = onlyOf(manifestsOf(valuesOf.everything), 'PrometheusRule');
     const file = join(givenFolder(), 'rules.yml');
     writeFileSync(file, stringify(spec));

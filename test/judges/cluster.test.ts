@@ -10,7 +10,9 @@ const everyValues = Object.values(valuesOf).map((values) => ({ ...values, httpRo
 const inNamespace = '/api/v1/namespaces/monitoring';
 
 describe.skipIf(!helm || !etcd || !apiserver || !kubectl)('the chart on a real API server', () => {
-  it('is installed without a warning, upgraded and removed; secret and audit stay', { timeout: 300_000 }, async () => {
+  it('is installed without a warning, upgraded and removed, while secret and audit remain', {
+    timeout: 300_000,
+  }, async () => {
     const cluster = await givenCluster({ etcd: etcd ?? '', apiserver: apiserver ?? '' });
     const { call, kubeconfig } = cluster;
     const labels = { 'pod-security.kubernetes.io/warn': 'restricted' };

@@ -20,10 +20,10 @@ describe.each([
   ['shellcheck', ['--shell=sh'], scripts.filter((file) => !namesItsShell(file))],
   ['hadolint', [], ending(/Dockerfile$/)],
   ['kubeconform', ['-strict', '-schema-location', schemas], ['deploy/alertmanager/alertmanager-config.yaml']],
-] as const)('%s', (name, options, judged) => {
+] as const)('the linter %s', (name, options, judged) => {
   const program = judge(name);
 
-  it.skipIf(!program)('has no complaint', () => {
+  it.skipIf(!program)('reports nothing', () => {
     expect(judged).not.toEqual([]);
     expect(run(program ?? '', [...options, ...judged])).toMatchObject({ status: 0, stdout: '', stderr: '' });
   });

@@ -49,7 +49,7 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       );
     }
 
-    it('runs the demonstration as deploy/compose.yml does, is healthy, serves the runbooks, and ends with 0 at SIGTERM', async () => {
+    it('runs the demonstration as deploy/compose.yml does, is healthy, serves the runbooks, and stops with 0', async () => {
       const startedAt = performance.now();
       const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
       await untilHealthy(container);
@@ -70,7 +70,7 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       expect(container.output()).toContain('http://');
     });
 
-    it('is a user without rights and process 1, which the program in it cannot change', async () => {
+    it('runs as an unprivileged user and process 1, and its program cannot change it', async () => {
       const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
       await untilHealthy(container);
       const attempts = [
@@ -107,7 +107,7 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       });
     });
 
-    it('reads its configuration at SIGHUP, and has its audit on the volume', async () => {
+    it('reloads its configuration on SIGHUP, and keeps its audit on the volume', async () => {
       const [etc, state] = [givenVolume(), givenVolume()];
       const { token, sha256 } = makeToken();
       const configure = (...names: readonly string[]): void =>
@@ -150,7 +150,7 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       expect(container.output()).not.toContain('canary-key');
     });
 
-    it('has every command that an alert, a message, a help or a document names', { timeout: 1_200_000 }, async () => {
+    it('has every command in an alert, message, help or document', { timeout: 1_200_000 }, async () => {
       const machine = await startMachine({ parent: join(image.root, 'tmp'), hasAlerts: false });
       onTestFinished(() => machine.close());
       // Its exporter is that of this machine; in a container both have the user of the image.
@@ -170,7 +170,7 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       expect(await failuresOfNamed({ program, cwd: '/', env }, machine)).toEqual([]);
     });
 
-    it('holds no program but Node.js, nothing that others may change, and nothing that is never read', () => {
+    it('contains no program but Node.js, nothing writable by others, and no unused files', () => {
       const files = readdirSync(image.root, { recursive: true, withFileTypes: true })
         .filter((entry) => !entry.isDirectory())
         .map((entry) => join(entry.parentPath, entry.name).slice(image.root.length));
@@ -188,7 +188,7 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       expect(files.filter((file) => /^\/app\/node_modules\/(?:typescript|vitest|node)\//.test(file))).toEqual([]);
     });
 
-    it('holds the packages of the bill of materials in these versions, and no others', () => {
+    it('contains exactly the packages of the bill of materials, in these versions', () => {
       const { components, metadata } = billOfMaterials({ builtAt: new Date(), node: process.execPath });
       const named = ({ name, version }: Package): string => `${name}@${version}`;
       const held = globSync('app/**/node_modules/{*,@*/*}/package.json', { cwd: image.root })

@@ -22,7 +22,7 @@ const uploads = ['uploadOfflinePackages', 'uploadBackup'];
 const texts = ['readLicenceText', 'downloadLog', 'downloadLegacySupportBundle', 'downloadLargeSupportBundle'];
 
 describe.skipIf(!schemathesis)('the OpenAPI document of the gateway', () => {
-  it('names every status, type and shape that generated requests get', { timeout: 400_000 }, async () => {
+  it('lists every status, type and schema that generated requests get', { timeout: 400_000 }, async () => {
     const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld(), 'lb-2': recordedWorld() });
     const cwd = givenFolder();
     const configuration = join(cwd, 'schemathesis.toml');

@@ -47,7 +47,7 @@ function earlierThan(deb: string, folder: string): string {
   return `${tree}.deb`;
 }
 
-describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a release, made on one machine', () => {
+describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a release built on one machine', () => {
   let folder: string;
   let clone: string;
   /** A Debian to install into. */
@@ -88,7 +88,7 @@ describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a rele
     expect(without).toEqual([]);
   });
 
-  it('has checksums of everything in it, and a bill of materials', () => {
+  it('has checksums of all its files, and a bill of materials', () => {
     const checked = run('sh', ['-c', 'cd "$1" && sha256sum --check SHA256SUMS', 'sh', join(clone, 'release')]);
     const bill = JSON.parse(readFileSync(release('*.cdx.json'), 'utf8')) as { components: readonly unknown[] };
     const names = globSync('*', { cwd: join(clone, 'release') }).filter((name) => name !== 'SHA256SUMS');
@@ -110,7 +110,7 @@ describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a rele
   });
 
   it.skipIf(!canRunMachines)(
-    'its Debian package under a real systemd is enabled, started, restarted when its port is taken, upgraded unless it would not start again, and holds its limits',
+    'has a Debian package that systemd starts, restarts and limits, and that refuses a broken upgrade',
     {
       timeout: 600_000,
     },
@@ -195,7 +195,7 @@ describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a rele
   );
 
   it.skipIf(!canRunMachines)(
-    'zlb-exporter-check of its Debian package has the rights of the service, what systemctl edit adds, and the exit code of check',
+    'has a zlb-exporter-check with the rights of the service and the exit code of check',
     { timeout: 600_000 },
     async () => {
       const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'canarykey' });

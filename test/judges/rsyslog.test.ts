@@ -62,7 +62,7 @@ describe.skipIf(rsyslogd === undefined)('the rsyslogd of Debian', () => {
     ['TCP, with the length of frames', 'protocol="tcp" TCP_Framing="octet-counted"'],
     ['TCP, in the form of RFC 5424', 'protocol="tcp" template="RSYSLOG_SyslogProtocol23Format"'],
     ['TCP, with exact times', 'protocol="tcp" template="RSYSLOG_ForwardFormat"'],
-  ])('sends each line once by %s, also when the exporter starts again in between', async (_, action) => {
+  ])('sends each line once by %s, even when the exporter restarts in between', async (_, action) => {
     const address = `127.0.0.1:${await freePort()}`;
     const { counted, restart } = await givenLog(
       action.startsWith('protocol="udp"') ? { listenUdp: address } : { listenTcp: address },
@@ -81,7 +81,7 @@ describe.skipIf(rsyslogd === undefined)('the rsyslogd of Debian', () => {
     expect(end).toBeLessThanOrEqual(2 * lines + 1);
   });
 
-  it('loses no line when a connection has ended in silence', async () => {
+  it('loses no line when a connection has ended silently', async () => {
     const address = `127.0.0.1:${await freePort()}`;
     const { counted, restart } = await givenLog({ listenTcp: address });
     const send = await givenRsyslog(`port="${address.split(':')[1]}" protocol="tcp"`);
@@ -92,7 +92,7 @@ describe.skipIf(rsyslogd === undefined)('the rsyslogd of Debian', () => {
     }
   });
 
-  it('joins equal lines, which count each', async () => {
+  it('merges repeated lines, which count each', async () => {
     const address = `127.0.0.1:${await freePort()}`;
     const { counted } = await givenLog({ listenTcp: address });
     const send = await givenRsyslog(`port="${address.split(':')[1]}" protocol="tcp"`, '$RepeatedMsgReduction on');

@@ -36,7 +36,7 @@ interface Targets {
   };
 }
 
-describe.skipIf(!isComplete)('"TLS and passwords" of the README of the chart', () => {
+describe.skipIf(!isComplete)('the section "TLS and passwords" of the chart README', () => {
   const document = readDocuments().find(({ file }) => file === `${chart}/README.md`);
   const blocks = (document?.blocks ?? []).filter(({ heading }) => heading.startsWith('TLS and passwords'));
   const textOf = (language: string, index: number) =>

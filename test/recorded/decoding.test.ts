@@ -12,13 +12,13 @@ import {
   textOf,
 } from '../support/recordings.ts';
 
-describe.each(recordedProducts)('the recorded answers of $product', ({ product, clone, beside }) => {
-  it('are decoded as they were sent, or refused for a reason, from the exchanges in this clone', async () => {
+describe.each(recordedProducts)('the recorded responses of $product', ({ product, clone, beside }) => {
+  it('are decoded as sent, or refused for a reason, from the exchanges in this clone', async () => {
     await expect(verdicts(clone)).toMatchFileSnapshot(`../golden/decoded-${product}.txt`);
   });
 
   if (!hasRecordings(beside)) console.warn(`NOT RUN: the full recordings of ${product}, which are not here`);
-  it.skipIf(!hasRecordings(beside))('are the same in the full recordings', async () => {
+  it.skipIf(!hasRecordings(beside))('are decoded the same way from the full recordings', async () => {
     await expect(verdicts(beside)).toMatchFileSnapshot(`../golden/decoded-${product}.txt`);
   });
 });

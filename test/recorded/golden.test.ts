@@ -49,7 +49,7 @@ describe.each([relianoid, skudonet, zevenet])('the recorded $product, replayed o
   });
 });
 
-it('an appliance that is none of the three is read as far as it answers, and named unknown', async () => {
+it('an unknown product is read as far as it responds, and named unknown', async () => {
   const { clone, recordedAt } = zevenet;
   const known = await givenPage(clone, recordedAt);
 
@@ -60,7 +60,7 @@ it('an appliance that is none of the three is read as far as it answers, and nam
   expect(unknown).toBe(known.replace('product="zevenet",version="5.13.0"', 'product="unknown",version="ZCE 5"'));
 });
 
-it('leaves to the answer whether a Community Edition has intrusion prevention and VPNs', async () => {
+it('the response decides whether a Community Edition has intrusion prevention and VPNs', async () => {
   const used = collectors.filter(({ name }) => ['ipds', 'vpn'].includes(name));
   const pages = await Promise.all(
     [relianoid, skudonet].map(({ clone, recordedAt }) => givenPage(clone, recordedAt, used)),

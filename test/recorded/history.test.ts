@@ -10,7 +10,7 @@ const folders = recordedProducts.flatMap(({ product, clone, beside }) =>
 );
 
 describe.each(folders)('$product, recorded in $directory', ({ directory }) => {
-  it('is configured with the same bytes at each reading, and has no event', async () => {
+  it('has the same configuration bytes at each reading, and no event', async () => {
     const server = await startReplayServer({ directory });
     const { configured, readAll, events } = await givenHistory(server, server.apiKey);
     await readAll();
@@ -25,7 +25,7 @@ describe.each(folders)('$product, recorded in $directory', ({ directory }) => {
   });
 });
 
-it('a simulated appliance has no event in a day in which nobody changes anything', async () => {
+it('a simulated appliance has no event during a day without changes', async () => {
   let passedMs = 0;
   const now = (): number => Date.now() + passedMs;
   const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'canary0123456789', now });

@@ -25,11 +25,11 @@ describe.each(folders)('an L4 farm of %s, in %s', (_, folder) => {
   const reply = (path: string) => JSON.parse(textOf(replies.get(path)!)) as Reply;
   const facts = (backends: readonly Backend[] = []) => backends.map((each) => taken.map((field) => each[field]));
 
-  it('has the same list of backends alone and in its configuration', () => {
+  it('has the same backend list by itself and in its configuration', () => {
     expect(reply('/farms/db-l4/backends').params).toEqual(reply('/farms/db-l4').backends);
   });
 
-  it.each(farms)('%s: its list has the health, weights and limits of its statistics', (farm) => {
+  it.each(farms)('%s lists the health, weights and limits of its statistics', (farm) => {
     const list = facts(reply(`/farms/${farm}`).backends);
 
     expect(list.length).toBeGreaterThan(0);

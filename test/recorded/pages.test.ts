@@ -45,8 +45,8 @@ const one =
   (settings: object = {}): Configure =>
   (entry) => ({ appliances: [entry('lb-one')], ...settings });
 
-describe('pages of the recorded appliance', () => {
-  it('have no sample line that prom-client did not write', async () => {
+describe('the page of a recorded appliance', () => {
+  it('has no sample line that prom-client did not write', async () => {
     const written = linesOfPromClient();
     const given = await givenRecordedExporter(one());
 
@@ -76,7 +76,7 @@ describe('pages of the recorded appliance', () => {
     await expect(stable(await given.get('/metrics'))).toMatchFileSnapshot(`../golden/${golden}.prom`);
   });
 
-  it('shows two appliances family by family, and the same of one of them in each way to ask for it', async () => {
+  it('shows two appliances family by family, and the same for one of them in each kind of request', async () => {
     const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one'), entry('lb-two')] }));
     const ofOne = '/metrics?appliance=lb-one';
 
@@ -90,7 +90,7 @@ describe('pages of the recorded appliance', () => {
     expect(probed).not.toMatch(/^(?:process|nodejs)_|lb-two|zlb_exporter_build_info/m);
   });
 
-  it('shows the same facts on /api/status, and evicts what is too old there and on /metrics', async () => {
+  it('shows the same facts on /api/status, and evicts stale readings there and on /metrics', async () => {
     const given = await givenRecordedExporter(one());
     const status = async () => {
       const shown: unknown = JSON.parse(await given.get('/api/status'), (key, value: unknown) =>

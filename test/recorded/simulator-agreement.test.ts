@@ -47,10 +47,10 @@ const known: Readonly<Record<Product, readonly (readonly [names: RegExp, reason:
 };
 
 describe.each(recordedProducts)('the simulated $product', ({ product, clone, beside }) => {
-  it('answers as the recordings of every clone', () => agreement(product, clone));
+  it('responds like the recordings of every clone', () => agreement(product, clone));
 
   if (!hasRecordings(beside)) console.warn(`NOT RUN: agreement with the full recordings of ${product}`);
-  it.skipIf(!hasRecordings(beside))('answers as the recordings as they were made', () => agreement(product, beside));
+  it.skipIf(!hasRecordings(beside))('responds like the original recordings', () => agreement(product, beside));
 });
 
 /** Compares status, headers, shape and values of each recorded call that the simulator has. */

@@ -16,7 +16,7 @@ async function readingsOf(directory: string): Promise<Readings> {
 }
 
 it.each(recordedProducts)(
-  'two of the recorded $product are alike, and all of both is compared but the settings of L4 farms',
+  'two recorded $product appliances are equal, and everything but the settings of L4 farms is compared',
   async ({ clone }) => {
     const [here, there] = [await readingsOf(clone), await readingsOf(clone)];
 

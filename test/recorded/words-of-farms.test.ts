@@ -49,7 +49,7 @@ interface Row {
 describe.each(folders)('$product, as recorded in $folder', ({ folder }) => {
   const phases = phasesOf(readExchanges(folder).filter(({ response }) => response.status === 200));
 
-  it('has the same farms with the same words, profiles and addresses in both lists', () => {
+  it('has the same farms with the same states, profiles and addresses in both lists', () => {
     for (const phase of phases) {
       const lists = phase
         .map((exchange) =>
@@ -60,7 +60,7 @@ describe.each(folders)('$product, as recorded in $folder', ({ folder }) => {
     }
   });
 
-  it('has the word of the lists for a farm that is asked for alone', () => {
+  it('has the same state in the lists and in the call for a single farm', () => {
     for (const phase of phases) {
       const listed = new Map(phase.flatMap(listIn).map(({ farmname, status }) => [farmname, status]));
       for (const { farmname, status } of phase.flatMap(aloneIn))
@@ -68,7 +68,7 @@ describe.each(folders)('$product, as recorded in $folder', ({ folder }) => {
     }
   });
 
-  it('has no backend that is not up in a farm of which the word says that all are', async () => {
+  it('has no unavailable backend in a farm whose state says that all are up', async () => {
     for (const phase of phases)
       for (const fact of factsIn(phase)) {
         for (const exchange of phase.filter((each) => isAboutBackends(each, fact))) {

@@ -47,7 +47,7 @@ function asOperatorWrites(value: Value): Value {
   return Object.assign({}, ...changed) as Block;
 }
 
-it('the example for the Prometheus Operator has the routes, inhibitions and receivers of alertmanager.example.yml', async () => {
+it('the Prometheus Operator example has the routes, inhibitions and receivers of alertmanager.example.yml', async () => {
   const config = asOperatorWrites({ route: { receiver: 'tickets', ...route.routes[0] }, inhibit_rules, receivers });
   const manifest = {
     apiVersion: 'monitoring.coreos.com/v1alpha1',

@@ -48,7 +48,7 @@ function leastMs(work: () => void): number {
   return Math.min(...[1, 2, 3].map(() => cpuMs(work)));
 }
 
-it('no pattern looks back: the time of each grows no faster than the text', () => {
+it('no pattern backtracks: the time of each grows no faster than the text', () => {
   const slow = globSync(['src/**/*.ts', 'src/**/*.js'])
     .flatMap(patternsOf)
     .flatMap(({ place, pattern }) => {

@@ -55,7 +55,7 @@ it.each([
   ['rules', rules],
   ['boards', boards],
   ['documents', documents],
-])('no increase of a series that may begin with an event, unless it counts that one too: %s', async (_, queries) => {
+])('no query takes an increase that misses the first event of a new series: %s', async (_, queries) => {
   const from0 = await countersFrom0();
   const blind = queries.flatMap(({ where, expr }) =>
     increasesOf(expr).flatMap(({ metric, countsNew }) =>

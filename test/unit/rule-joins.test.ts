@@ -32,8 +32,8 @@ function faultsOf(rule: string, expression: string): readonly string[] {
   });
 }
 
-describe('joins of the rules', () => {
-  it('keep the labels of the target, so that two environments may have the same names', () => {
+describe('the joins of the rules', () => {
+  it('keep the labels of the target, so that two environments may use the same names', () => {
     const faults = shippedRules.flatMap(({ alert, record = '', expr }) =>
       faultsOf(alert ?? record, expr).map((fault) => `${alert ?? record}: ${fault}`),
     );
@@ -41,7 +41,7 @@ describe('joins of the rules', () => {
     expect(faults).toEqual([]);
   });
 
-  it('leave out the appliance only where the nodes of a cluster, or all appliances of an exporter, are meant', () => {
+  it('drop the appliance label only for cluster nodes, or for all appliances of an exporter', () => {
     const across = shippedRules.flatMap(({ alert, record = '', expr }) =>
       groupingLabelsOf(expr).some(({ label }) => label === 'appliance') ? [alert ?? record] : [],
     );
@@ -49,7 +49,7 @@ describe('joins of the rules', () => {
     expect(across.filter((rule) => !acrossAppliances.test(rule))).toEqual([]);
   });
 
-  it('are made on no label at all only with a count of everything', () => {
+  it('match on no label at all only with a count of everything', () => {
     const rules = shippedRules.filter(({ expr }) => groupsByNothing(expr)).map(({ alert, record }) => alert ?? record);
 
     expect(rules).toEqual(['ZlbWatchdog', 'fleet:zlb_up:none', 'ZlbExporterOfPairDown', 'ZlbApplianceVanished']);

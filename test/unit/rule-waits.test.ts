@@ -19,7 +19,7 @@ const briefMs = 150_000;
 const alerts = shippedRules.flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert }]));
 const waitOf = ({ for: wait = '0s' }: { readonly for?: string }) => parseDuration(wait) ?? Number.NaN;
 
-it('no alert waits for so long that a restart of Prometheus ends it, and not long enough to be restored', () => {
+it('no alert waits long enough to lose its state in a Prometheus restart, but too short to be restored', () => {
   const lost = alerts.filter((alert) => waitOf(alert) > briefMs && waitOf(alert) < restoredMs);
 
   expect(lost.map(({ alert }) => alert)).toEqual([]);
@@ -31,7 +31,7 @@ it('no page waits in the memory of Prometheus, unless it is restored', () => {
   expect(pages.filter((page) => waitOf(page) > 0 && waitOf(page) < restoredMs).map(({ alert }) => alert)).toEqual([]);
 });
 
-it('an alert that holds back others waits no longer than they do', () => {
+it('an alert that inhibits others waits no longer than they do', () => {
   const { inhibit_rules: rules } = parse(readFileSync('alerts/alertmanager.example.yml', 'utf8')) as {
     readonly inhibit_rules: readonly InhibitRule[];
   };
@@ -48,7 +48,7 @@ it('an alert that holds back others waits no longer than they do', () => {
   expect(late).toEqual([]);
 });
 
-it('what began an alert within a day is not asked again to keep it', () => {
+it('an alert does not re-evaluate the event of the last day that triggered it', () => {
   const memories =
     /^(farm:zlb_farm_reachable:ok|farm:zlb_farm_status:ran|interface:zlb_interface_up:used|appliance:zlb_farm_status:served)$/;
   const asking = shippedRules.filter(({ record = '', expr }) => {
@@ -69,7 +69,7 @@ it('what began an alert within a day is not asked again to keep it', () => {
 });
 
 // Prometheus 3 reads at a moment what is less than five minutes old, so not the evaluation before.
-it('what is evaluated each five minutes reads what it recorded before over a range', () => {
+it('a rule that is evaluated every five minutes reads its own recorded values over a range', () => {
   const rules = shippedFiles
     .flat()
     .flatMap(({ interval, rules }) =>

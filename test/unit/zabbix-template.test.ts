@@ -42,7 +42,7 @@ const macros = new Map(template.macros.map(({ macro, value }) => [macro, value])
 const alertOf = ({ tags }: Trigger) => tags.find(({ tag }) => tag === 'alert')?.value ?? '';
 
 describe('deploy/zabbix/zlb-exporter.yaml', () => {
-  it('asks in its triggers for items that it has', () => {
+  it('uses only items that it has in its triggers', () => {
     const keys = new Set(items.map(({ key }) => `/zlb-exporter/${key}`));
     const asked = triggers.flatMap(({ expression, recovery_expression: recovery = '' }) => [
       ...`${expression} ${recovery}`.matchAll(/\/zlb-exporter\/[a-z._]+(?:\[[^\]]*\])?/g),
@@ -58,14 +58,14 @@ describe('deploy/zabbix/zlb-exporter.yaml', () => {
     expect(used.filter((macro) => !macros.has(macro))).toEqual([]);
   });
 
-  it('identifies each of its parts by a number of its own, in the form that Zabbix wants', () => {
+  it('identifies each of its parts by a unique number, in the form that Zabbix expects', () => {
     const numbers = [...items, ...discoveries, ...triggers].map(({ uuid }) => uuid);
 
     expect(new Set(numbers).size).toBe(numbers.length);
     expect(numbers.filter((uuid) => !/^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/.test(uuid))).toEqual([]);
   });
 
-  it('reads series that the exporter has', async () => {
+  it('reads only series of the exporter', async () => {
     const series = await knownSeries();
     const own = new Set(['zlb_exporter_build_info', 'zlb_exporter_config_last_reload_successful']);
     const named = [...items, ...discoveries].flatMap(({ preprocessing }) =>
@@ -78,7 +78,7 @@ describe('deploy/zabbix/zlb-exporter.yaml', () => {
     expect(named.filter((metric) => !series.has(metric) && !own.has(metric))).toEqual([]);
   });
 
-  it('has the thresholds and the times of the alerts', () => {
+  it('has the thresholds and durations of the alerts', () => {
     expect(Object.fromEntries(macros)).toMatchObject({
       '{$ZLB.CPU.MAX}': `${alertThresholds.cpuBusyRatio}`,
       '{$ZLB.MEMORY.MAX}': `${alertThresholds.memoryUsedRatio}`,
@@ -96,7 +96,7 @@ describe('deploy/zabbix/zlb-exporter.yaml', () => {
     }
   });
 
-  it('raises and ends what the exporter judges by its words, and ends nothing because it hears nothing', () => {
+  it('raises and resolves what the exporter reports by its states, and resolves nothing without data', () => {
     const patterns = (text = '') => [...text.matchAll(/"regexp","(\^[^"]+)"/g)].map(([, pattern = '']) => pattern);
     const words = [...allLevels, 'no reading'];
     const matching = (pattern = '$.') => words.filter((word) => new RegExp(pattern).test(`${word}: Farm www is down`));

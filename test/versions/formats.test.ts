@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 const hasPrometheus = isThere('prometheus');
 const demonstration = givenDemonstration();
 
-it.skipIf(!hasPrometheus)('Prometheus stores the same series and types in each format that it asks for', async () => {
+it.skipIf(!hasPrometheus)('Prometheus stores the same series and types in each format that it requests', async () => {
   const { host } = new URL(demonstration.url());
   const jobs = settings().map(
     (setting, index) => `  - { job_name: zlb-${index}, static_configs: [{ targets: ['${host}'] }], ${setting} }`,

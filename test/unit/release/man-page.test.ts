@@ -5,13 +5,13 @@ import { manPage } from '../../../scripts/release/man-page.ts';
 import { isThere } from '../../support/programs.ts';
 
 describe('the manual page', () => {
-  it('has the text of --help for each command', () => {
+  it('contains the text of --help for each command', () => {
     const page = manPage('1.2.3', new Date(0)).replaceAll('\\-', '-').replaceAll('\\&', '').replaceAll('\\e', '\\');
 
     for (const { help } of Object.values(commands)) expect(page).toContain(help);
   });
 
-  it('has the environment, exit codes, files and what else to read', () => {
+  it('lists the environment, exit codes, files and further reading', () => {
     const page = manPage('1.2.3', new Date(0)).replaceAll('\\-', '-');
 
     expect(page).toMatch(/^\.TH ZLB-EXPORTER 1 "1970-01-01" "zlb-exporter 1\.2\.3"/);
@@ -22,7 +22,7 @@ describe('the manual page', () => {
     expect(page).toMatch(/^\.SH SEE ALSO$/m);
   });
 
-  it.skipIf(!isThere('man'))('is a page that man has nothing against', () => {
+  it.skipIf(!isThere('man'))('is accepted by man without a warning', () => {
     // man refuses to be run with a library of somebody else.
     const { LD_PRELOAD: _, ...env } = process.env;
     const { status, stdout, stderr } = spawnSync('man', ['--warnings', '--local-file', '-'], {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { nfpm } from '../../../scripts/test-programs.ts';
 import { givenFolder } from '../../support/folder.ts';
 
-it('a package for a release is not built while package.json has a placeholder for its owner', () => {
+it('a release package is not built while package.json has a placeholder for its owner', () => {
   const words = ['scripts/release/package.ts', '--release'];
 
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
@@ -16,7 +16,7 @@ it('a package for a release is not built while package.json has a placeholder fo
   );
 });
 
-it('a package is not begun without the programs that write it, and each is named with the command that installs it', () => {
+it('a package build stops without its programs, and names the command that installs each', () => {
   const PATH = givenFolder();
   symlinkSync('/usr/bin/which', join(PATH, 'which'));
 

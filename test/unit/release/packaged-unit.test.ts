@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { layUnits } from '../../../scripts/release/tree.ts';
 import { givenFolder } from '../../support/folder.ts';
 
-it('the units of a package have its places and its user, and the limits of deploy/systemd', () => {
+it('the units of a package use its paths and its user, and the limits of deploy/systemd', () => {
   const folder = givenFolder();
 
   layUnits(folder, 'abc123');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { billOfMaterials } from '../../../scripts/sbom.ts';
 
-it('the bill of materials has Node.js under the names of scanners, all packages that run, and none for tests', () => {
+it('the bill of materials lists Node.js as scanners name it, and all runtime packages, but none for tests', () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
     Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
   >;
@@ -48,7 +48,7 @@ it('the bill of materials has the minimum elements of NTIA, and is the same for 
   expect(components.map((each) => each['bom-ref']).filter((ref) => !reached.has(ref))).toEqual([]);
 });
 
-it('the bill of materials has the digest of Node.js, and each library in it with version and licence', () => {
+it('the bill of materials has the digest of Node.js, and its libraries with version and licence', () => {
   const [node] = billOfMaterials({ builtAt: new Date(0), node: 'package.json' }).components;
 
   const digest = createHash('sha256').update(readFileSync('package.json')).digest('hex');

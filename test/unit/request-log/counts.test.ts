@@ -27,7 +27,7 @@ function given({ objectives = [] }: { readonly objectives?: readonly Objective[]
   return { counts, page: () => renderRegistry(counts.reading().registry) };
 }
 
-it('lines of each kind begin at 0', async () => {
+it('the counters of lines of each kind start at 0', async () => {
   const page = await given().page();
   for (const result of lineResults) expect(valueOf(page, 'zlb_request_log_lines_total', { result })).toBe(0);
 });
@@ -45,7 +45,7 @@ it('a name is written as in all other families, whatever an appliance puts into 
   expect(new Set(written).size).toBe(names.length);
 });
 
-describe('requests', () => {
+describe('counted requests', () => {
   it.each([
     ['100', '1xx'],
     ['200', '2xx'],
@@ -74,13 +74,13 @@ describe('requests', () => {
       { farm: 'intranet', service: 'unknown' },
     ],
     ['no service', { service: '', backend: '' }, { farm: 'shop', service: '', backend: '' }],
-  ])('of %s that polling does not know are under one name', async (_, names, labels) => {
+  ])('share one name when polling does not know %s', async (_, names, labels) => {
     const { counts, page } = given();
     counts.answered({ ...answer, ...names });
     expect(valueOf(await page(), 'zlb_requests_total', { ...labels, code: '2xx' })).toBe(1);
   });
 
-  it('of many lines keep nothing of the lines', async () => {
+  it('retain none of the text of their lines', async () => {
     const backends = Array.from({ length: 500 }, (_, index) => ({
       service: 'front',
       backend: `10.0.0.1:${1_000 + index}`,
@@ -96,7 +96,7 @@ describe('requests', () => {
     expect(kept).toBeLessThan(10_000_000);
   });
 
-  it('of an appliance with fifty thousand long names make no page of many megabytes', async () => {
+  it('do not fill a page with megabytes for an appliance with fifty thousand long names', async () => {
     const { counts, page } = given();
     const named = (length: number, start: string): string => start.padEnd(length, 'x');
     const many = Array.from({ length: 55 }, (_, farm) => ({
@@ -114,7 +114,7 @@ describe('requests', () => {
     expect((await page()).length).toBeLessThan(10_000_000);
   });
 
-  it('of forged names make no series', async () => {
+  it('create no series for forged names', async () => {
     const { counts, page } = given();
     for (let index = 0; index < 1_000; index += 1) {
       counts.answered({ ...answer, farm: `f${index}` });
@@ -126,7 +126,7 @@ describe('requests', () => {
     expect(seriesOf(await page(), 'zlb_waf_denials_total')).toHaveLength(1);
   });
 
-  it('keep their names when polling knows them no more', async () => {
+  it('keep their names when polling no longer knows them', async () => {
     const { counts, page } = given();
     counts.learn([]);
     counts.answered(answer);
@@ -137,22 +137,25 @@ describe('requests', () => {
     ['a backend', { service: 'front', backend: '10.0.0.1:80' }, ['500', '502', '503', '504', '5xx_other']],
     ['a service without one', { service: 'front', backend: '' }, ['503']],
     ['no service', { service: '', backend: '' }, ['503']],
-  ])('that fail by %s begin at 0 with the first request of their farm, and not before', async (_, labels, codes) => {
-    const { counts, page } = given();
-    expect(seriesOf(await page(), 'zlb_requests_total')).toEqual([]);
-    counts.answered({ ...answer, code: '200' });
-    const text = await page();
-    for (const code of codes) expect(valueOf(text, 'zlb_requests_total', { ...labels, code })).toBe(0);
-  });
+  ])(
+    'start at 0 with the first request of their farm, and not before, when they fail by %s',
+    async (_, labels, codes) => {
+      const { counts, page } = given();
+      expect(seriesOf(await page(), 'zlb_requests_total')).toEqual([]);
+      counts.answered({ ...answer, code: '200' });
+      const text = await page();
+      for (const code of codes) expect(valueOf(text, 'zlb_requests_total', { ...labels, code })).toBe(0);
+    },
+  );
 
-  it('that fail by a backend that comes later begin at 0 too', async () => {
+  it('start at 0 when they fail by a backend that is added later', async () => {
     const { counts, page } = given();
     counts.answered(answer);
     counts.learn([{ name: 'shop', backends: [{ service: 'front', backend: '10.0.0.2:80' }] }]);
     expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.2:80', code: '502' })).toBe(0);
   });
 
-  it('have their time by backend too, as sum and number', async () => {
+  it('have a duration by backend too, as sum and count', async () => {
     const { counts, page } = given();
     counts.answered(answer);
     counts.answered({ ...answer, seconds: 0.25 });
@@ -163,7 +166,7 @@ describe('requests', () => {
     expect(seriesOf(text, 'zlb_backend_request_duration_seconds_bucket')).toHaveLength(1);
   });
 
-  it('that one line stands for count each', async () => {
+  it('count each when one line stands for many', async () => {
     const { counts, page } = given();
     counts.answered(answer, 3);
     const text = await page();
@@ -172,7 +175,7 @@ describe('requests', () => {
     expect(valueOf(text, 'zlb_request_duration_seconds_count')).toBe(3);
   });
 
-  it('that the proxy answers itself have neither size nor time', async () => {
+  it('have neither size nor duration when the proxy answers itself', async () => {
     const { counts, page } = given();
     counts.answered({ ...answer, code: '503', bytes: undefined, seconds: undefined });
     const text = await page();
@@ -180,7 +183,7 @@ describe('requests', () => {
     expect(text).not.toMatch(/^zlb_(?:request_duration|response_bytes)\w*\{/m);
   });
 
-  it('are all in the counts, and in the bounds of their time', async () => {
+  it('are all in the counters and in the histogram', async () => {
     const some = fc.record({
       code: fc.integer({ min: 100, max: 599 }).map(String),
       bytes: fc.integer({ min: 0, max: 1e9 }),
@@ -217,7 +220,7 @@ describe('an objective', () => {
     ['a late failure', { code: '500', seconds: 5.004 }, [1, 1]],
     ['a failure that the client caused', { code: '501', seconds: undefined, isClientFault: true }, [0, 0]],
     ['an answer of the proxy itself', { code: '503', seconds: undefined }, [1, 0]],
-  ])('is missed as it should by %s', async (_, part, missed) => {
+  ])('is evaluated correctly for %s', async (_, part, missed) => {
     const { counts, page } = given({ objectives });
     counts.answered({ ...answer, ...part });
     const text = await page();
@@ -225,7 +228,7 @@ describe('an objective', () => {
     expect([missedOf('availability'), missedOf('latency')]).toEqual(missed);
   });
 
-  it('says whether its farm is there, once the farms are known', async () => {
+  it('says whether its farm exists, once the farms are known', async () => {
     const { counts, page } = given({ objectives: [...objectives, { farm: 'shopp', availabilityRatio: 0.9 }] });
     const known = async (farm: string) => valueOf(await page(), 'zlb_objective_farm_known', { farm });
     expect([await known('shop'), await known('shopp')]).toEqual([1, 0]);
@@ -233,7 +236,7 @@ describe('an objective', () => {
     expect([await known('shop'), await known('shopp')]).toEqual([undefined, undefined]);
   });
 
-  it('has its counts from the beginning, so that the first failure is a difference', async () => {
+  it('has its counters from the start, so that the first failure is an increase', async () => {
     const text = await given({ objectives }).page();
     for (const name of ['zlb_objective_requests_total', 'zlb_objective_missed_total'])
       expect(seriesOf(text, name).map((line) => line.split(' ').at(-1))).toEqual(['0', '0']);
@@ -242,7 +245,7 @@ describe('an objective', () => {
   });
 });
 
-it('the last minute of a farm has the rate, the failures and the time of 95 of 100, and forgets them: no line is not no failure', async () => {
+it('the last minute of a farm has the rate, the failures and the 95th percentile, and is empty without lines', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { counts } = given();
@@ -258,7 +261,7 @@ it('the last minute of a farm has the rate, the failures and the time of 95 of 1
   expect(counts.lastMinute('shop')).toBeUndefined();
 });
 
-it('names of an appliance are known up to 10,000; the others are counted as unknown', async () => {
+it('names of an appliance are known up to 10,000, and the others count as unknown', async () => {
   const { counts, page } = given();
   counts.learn(Array.from({ length: 10_001 }, (_, index) => ({ name: `farm-${index}`, backends: [] })));
 

@@ -40,7 +40,7 @@ function read(stream: string, pieceBytes = stream.length) {
 const counted = (line: string) => `${line.length} ${line}`;
 const long = `<1>${'x'.repeat(maxLineBytes)}`;
 
-describe('the frames of a stream', () => {
+describe('the framing of a stream', () => {
   it.each([
     ['lines', '<1>a\n<2>b\n', ['<1>a', '<2>b'], []],
     ['frames with their length', counted('<1>a\nb') + counted('<2>c'), ['<1>a\nb', '<2>c'], []],
@@ -53,12 +53,12 @@ describe('the frames of a stream', () => {
     ['a line that was cut off', '<1>a\n<2>b', ['<1>a'], ['malformed']],
     ['a frame that was cut off', '9 <1>a', [], ['malformed']],
     ['binary', '\0\xff\x80\n<1>a\n', ['<1>a'], ['malformed']],
-  ])('are %s', (_, stream, lines, faults) => {
+  ])('splits %s', (_, stream, lines, faults) => {
     expect(read(stream)).toEqual({ lines, faults });
     expect(read(stream, 1), 'byte by byte').toEqual({ lines, faults });
   });
 
-  it('keeps no more than a frame of a line that never ends', () => {
+  it('buffers at most one frame of an endless line', () => {
     const sink = givenSink();
     const reader = new FrameReader();
     const piece = Buffer.alloc(65_536, 'x');
@@ -91,7 +91,7 @@ describe('the frames of a stream', () => {
     expect(sink[kind]).toHaveLength(35);
   });
 
-  it('gives the same lines however the stream is cut', () => {
+  it('yields the same lines however the stream is split', () => {
     const line = fc.string({ maxLength: 40 }).map((text) => `<1>${text.replaceAll(/[^\x20-\x7e]/g, '')}`);
     const framed = fc.tuple(line, fc.boolean());
     fc.assert(

@@ -18,7 +18,7 @@ const answer = {
 };
 const header = '<134>Nov 26 04:17:34 lb-paris pound: ';
 
-describe('the header of a line', () => {
+describe('the header of a log line', () => {
   it.each([
     ['of RFC 3164', '<134>Nov  6 04:17:34 lb-paris pound: '],
     ['of RFC 3164 with the number of the process', '<134>Nov 26 04:17:34 lb-paris pound[1234]: '],
@@ -42,7 +42,7 @@ describe('the header of a line', () => {
     ['with a path of the program', '<134>Nov 26 04:17:34 lb-paris /usr/local/sbin/pound[12]: '],
     ['with no time and no host', '<134>pound: '],
     ['of a clock that is years away', '<134>1 1970-01-01T00:00:00Z lb-paris pound - - - '],
-  ])('is read %s', (_, text) => {
+  ])('is parsed in each format: %s', (_, text) => {
     expect(read(text + message)).toEqual(answer);
   });
 
@@ -55,7 +55,7 @@ describe('the header of a line', () => {
     ['another program by RFC 5424', '<134>1 2026-11-26T04:17:34Z lb sshd 1 - - pound: '],
     ['a program whose name ends so', '<134>Nov 26 04:17:34 lb-paris compound: '],
     ['nothing', ''],
-  ])('is of no request: %s', (_, text) => {
+  ])('does not belong to a request: %s', (_, text) => {
     expect(['other', 'unreadable']).toContain(read(text + message));
   });
 
@@ -63,7 +63,7 @@ describe('the header of a line', () => {
     ['has no priority', 'Nov 26 04:17:34 lb-paris pound: '],
     ['is JSON', '<134>{"program":"pound","message":"'],
     ['has words between name and line', '<134>Nov 26 04:17:34 lb pound (daemon.info): '],
-  ])('is unreadable where it %s, so that the alert on such lines counts it', (_, text) => {
+  ])('is unreadable when it %s, so that the alert on such lines counts it', (_, text) => {
     expect(read(text + message)).toBe('unreadable');
     expect(read(`${text}shop, (7f) e503 no service "GET / HTTP/1.1" from 192.0.2.1 -`)).toBe('unreadable');
   });
@@ -108,7 +108,7 @@ describe('lines of a real appliance', () => {
       'secure-shop, (7f5e12b0f6c0) e414 headers: request URI too long',
       { code: '414', farm: 'secure-shop', isClientFault: true, seconds: undefined },
     ],
-  ])('are read: %s', (text, expected) => {
+  ])('are parsed: %s', (text, expected) => {
     expect(read(time + text)).toMatchObject({ kind: 'answer', ...expected });
   });
 
@@ -116,12 +116,12 @@ describe('lines of a real appliance', () => {
     'reqtest, service svc, backend 10.10.10.21:8080, (7fb0410ba6c0) error copy server cont: Broken pipe',
     "reqtest, (7fb0411ff6c0) BackEnd 10.10.10.22:8080 dead (killed) in farm: 'reqtest', service: 'dead'",
     'secure-shop, service secure, backend , (7fe25f8c36c0) BackEnd enabled',
-  ])('are about no request: %s', (text) => {
+  ])('do not belong to a request: %s', (text) => {
     expect(read(time + text)).toBe('other');
   });
 });
 
-describe('equal lines', () => {
+describe('repeated lines', () => {
   it.each([
     [
       '95',
@@ -130,7 +130,7 @@ describe('equal lines', () => {
       95,
     ],
     ['3', message, { code: '200' }, 3],
-  ])('are read %s times', (count, text, part, times) => {
+  ])('are counted %s times', (count, text, part, times) => {
     const line = readLine(`${header}message repeated ${count} times: [ ${text}]`);
     expect(line).toMatchObject({ content: part, times });
   });
@@ -148,7 +148,7 @@ describe('equal lines', () => {
   });
 });
 
-describe('a request', () => {
+describe('a logged request', () => {
   it.each([
     ['an answer without a body', { bytes: '-' }, { bytes: 0 }],
     ['a status of the backend', { code: '502' }, { code: '502' }],
@@ -159,7 +159,7 @@ describe('a request', () => {
     ['a long time', { seconds: '61.500' }, { seconds: 61.5 }],
     ['HTTP/1.0', { request: 'HEAD /x HTTP/1.0' }, {}],
     ['quotation marks of the client', { agent: 'a " b', referrer: '"(x -> y) 1.000 sec' }, {}],
-  ])('is read with %s', (_, given, expected) => {
+  ])('is parsed with %s', (_, given, expected) => {
     expect(read(header + logged(given))).toEqual({ ...answer, ...expected });
   });
 
@@ -173,7 +173,7 @@ describe('a request', () => {
     ],
     ['log level 4', '192.0.2.77 - - [26/Nov/2026:22:17:34 +0000] "POST /x HTTP/1.1" 200 77 "" ""', '200', 77],
     ['log level 3', 'a.test 192.0.2.77 - - [26/Nov/2026:22:17:34 +0000] "GET / HTTP/1.1" 404 - "" "x"', '404', 0],
-  ])('is read without a way and a time: %s', (_, text, code, bytes) => {
+  ])('is parsed without backend and duration: %s', (_, text, code, bytes) => {
     const expected = { ...answer, service: '', backend: '', code, bytes, seconds: undefined };
     expect(read(`${header}shop, ${text}`)).toEqual(expected);
   });
@@ -186,7 +186,7 @@ describe('a request', () => {
       { code: '000', bytes: undefined },
     ],
     ['its way out', { request: 'RPC_OUT_DATA /rpc/rpcproxy.dll HTTP/1.1', seconds: '900.000' }, {}],
-  ])('has no time, because it is a tunnel: %s', (_, given, expected) => {
+  ])('has no duration, because it is a tunnel: %s', (_, given, expected) => {
     expect(read(header + logged(given))).toEqual({ ...answer, seconds: undefined, ...expected });
   });
 
@@ -201,12 +201,12 @@ describe('a request', () => {
     ['has a request in its agent', logged({ agent: message }), 'ambiguous'],
     ['has a request in its host', logged({ host: message }), 'ambiguous'],
     ['has an answer of the proxy in its host', logged({ host: '(7f) e503 ' }), 'ambiguous'],
-  ])('of a client that %s', (_, text, expected) => {
+  ])('is judged correctly when it %s', (_, text, expected) => {
     expect(read(header + text)).toEqual(expected);
   });
 });
 
-describe('what the proxy says itself', () => {
+describe('a message of the proxy itself', () => {
   const own = { ...answer, service: '', backend: '', bytes: undefined, seconds: undefined };
   it.each([
     [
@@ -225,12 +225,12 @@ describe('what the proxy says itself', () => {
     ['[WAF,service front, backend 10.0.0.1:80,] (7efc4d7586c0) [client 192.0.2.1] ModSecurity: Access denied', 'other'],
     ['service front, backend 10.0.0.1:80, (7efc4d7586c0) backend 10.0.0.1:80 connect: Connection refused', 'other'],
     ['(7efc4d7586c0) bad header from 192.0.2.1 ((7f) e503 x)', 'other'],
-  ])('%s', (text, expected) => {
+  ])('is parsed: %s', (text, expected) => {
     expect(read(`${header}shop, ${text}`)).toEqual(expected);
   });
 });
 
-describe('a failure', () => {
+describe('a logged failure', () => {
   const way = 'service front, backend 10.0.0.1:80, (7efc4d7586c0) ';
   const upload = 'e500 for 192.0.2.7 error copy client cont to 10.0.0.1:80/POST /up HTTP/1.1';
   it.each([
@@ -254,7 +254,7 @@ describe('a failure', () => {
     ['of a bad address', '(7f) e501 bad URL "/%c0%af" from 198.51.100.1', '501', true, undefined],
     ['of a long body', '(7f) e501 request too large (9999999) from 198.51.100.1', '501', true, undefined],
     ['without a service', '(7f) e503 no service "GET / HTTP/1.1" from 192.0.2.1 (9.000 sec)', '503', false, undefined],
-  ])('%s says whose fault it is, and how long it took', (_, text, code, isClientFault, seconds) => {
+  ])('shows who caused it, and how long it took: %s', (_, text, code, isClientFault, seconds) => {
     expect(read(`${header}shop, ${text}`)).toMatchObject({ kind: 'answer', code, isClientFault, seconds });
   });
 });
@@ -340,7 +340,7 @@ describe('a client', () => {
     agent: text,
   });
 
-  it.each(Object.entries(forms))('cannot make another result of the form %s', (_, form) => {
+  it.each(Object.entries(forms))('cannot forge another result of the form %s', (_, form) => {
     const right = read(header + form.write(usual));
     if (form.code !== undefined) expect(code(right)).toBe(form.code);
     fc.assert(
@@ -351,7 +351,7 @@ describe('a client', () => {
     );
   });
 
-  it('costs no more time with a line that fits nearly', () => {
+  it('costs no more time with a line that almost matches', () => {
     const nearly = [
       '" "',
       '[26/Nov/2026:04:17:34 +0000] "',

@@ -6,7 +6,7 @@ import { linesPerSlot, RequestLog, slotMs } from '../../../src/request-log/reque
 const line =
   'shop, shop.example.com 203.0.113.9 - - [26/Nov/2026:04:17:34 +0000] "GET / HTTP/1.1" 200 5 "" "curl" (web -> 10.0.0.11:80) 0.042 sec';
 
-it('a line that stands for many requests takes the time of as many from its sender', async () => {
+it('a line that stands for many requests uses the rate limit of its sender for all of them', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const log = new RequestLog({

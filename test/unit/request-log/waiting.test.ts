@@ -7,7 +7,7 @@ const farmsOf = (waiting: readonly { readonly request: { readonly farm: string }
   waiting.map(({ request }) => request.farm);
 const isNews = (farm = '') => farm === 'news';
 
-it('requests wait until their names are known, or for two minutes', () => {
+it('requests are buffered until their names are known, or for two minutes', () => {
   const waiting = new WaitingRequests();
   waiting.add(denial('news'), 1, 0);
   waiting.add(denial('never'), 1, 0);
@@ -20,14 +20,14 @@ it('requests wait until their names are known, or for two minutes', () => {
 it.each([
   [true, false],
   [false, true],
-])('names that stayed unknown are not waited for again, if a list was there (%s)', (hasList, waits) => {
+])('names that stayed unknown are not awaited again if there was a farm list (%s)', (hasList, waits) => {
   const waiting = new WaitingRequests();
   waiting.add(denial('never'), 1, 0);
   waiting.take(isNews, hasList, maxWaitMs);
   expect(waiting.add(denial('never'), 1, maxWaitMs)).toBe(waits);
 });
 
-it('no more than 10,000 wait, and none with a name that no farm can have', () => {
+it('at most 10,000 names are buffered, and none that no farm can have', () => {
   const waiting = new WaitingRequests();
   expect(waiting.add(denial('x'.repeat(128)), 1, 0)).toBe(false);
   for (let count = 0; count < 10_000; count += 1) expect(waiting.add(denial(`f${count}`), 1, 0)).toBe(true);
@@ -35,7 +35,7 @@ it('no more than 10,000 wait, and none with a name that no farm can have', () =>
   expect(waiting.add(denial('more'), 1, 0)).toBe(false);
 });
 
-it('no more than 10,000 requests wait, however few lines stand for them', () => {
+it('at most 10,000 requests are buffered, however few lines stand for them', () => {
   const waiting = new WaitingRequests();
   expect(waiting.add(denial('never'), 9_999, 0)).toBe(true);
   expect(waiting.add(denial('news'), 2, 0)).toBe(true);
@@ -46,7 +46,7 @@ it('no more than 10,000 requests wait, however few lines stand for them', () => 
   expect(waiting.isFull).toBe(true);
 });
 
-it('those that wait keep their names, and not the lines that had them', async () => {
+it('buffered requests keep their names, and not the lines that contained them', async () => {
   const waiting = new WaitingRequests();
 
   const kept = await keptBytes(() => {

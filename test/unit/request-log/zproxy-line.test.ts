@@ -18,7 +18,7 @@ const answer = {
 };
 const without = { ...answer, bytes: undefined };
 
-describe('a line of zproxy 0.9.5 as rsyslog wrote it counts as', () => {
+describe('a line of zproxy 0.9.5, as rsyslog wrote it,', () => {
   it.each([
     [`${web}${host}"GET /plain HTTP/1" "HTTP/1.1 200 OK" 3 "" "curl/7.88.1"`, answer],
     [`${web}${host}"GET /s/404 HTTP/1" "HTTP/1.1 404 Not Found" 20 "" "x"`, { code: '404', bytes: 20 }],
@@ -50,7 +50,7 @@ describe('a line of zproxy 0.9.5 as rsyslog wrote it counts as', () => {
     [`${web}(error) e500 Internal Server Error "Host:192.168.101.21:8090" "GET /bad HTTP/1.1"`, { code: '500' }],
     [`${web}(error) e504 Gateway timeout "Host:192.168.101.21:8090" "GET /ws HTTP/1.1"`, { ...without, code: '504' }],
     [loggedByZproxy({}), { ...answer, farm: 'shop', service: 'front', backend: '10.0.0.1:80', bytes: 5_120 }],
-  ])('a request: %s', (text, expected) => {
+  ])('counts as a request: %s', (text, expected) => {
     expect(read(header + text)).toMatchObject({ kind: 'answer', ...expected });
   });
 
@@ -64,7 +64,7 @@ describe('a line of zproxy 0.9.5 as rsyslog wrote it counts as', () => {
     '[7f6deb5fd6c0] connection release for client 192.168.101.1:59658 (result=Connection reset by peer)',
     'zcu_net_get_address():125: getaddrinfo: Name or service not known',
     'Backtrace_symbol: /usr/local/zevenet/app/zproxy/bin/zproxy(zcu_bt_print_symbols+0x1d) [0x55f48335eb4d]',
-  ])('no request: %s', (text) => {
+  ])('does not count as a request: %s', (text) => {
     expect(read(header + text)).toBe('other');
   });
 });
@@ -84,7 +84,7 @@ describe('a client of zproxy', () => {
     ['a line that is cut off', loggedByZproxy({}).slice(0, -20), 'unreadable'],
     ['a status that no number holds', loggedByZproxy({ code: '20000' }), 'unreadable'],
     ['an unknown form', `${web}(denied) x`, 'unreadable'],
-  ])('that writes %s hides a request at most', (_, text, expected) => {
+  ])('can at most hide a request when it writes %s', (_, text, expected) => {
     const content = read(header + text);
     expect(typeof content === 'string' ? [content] : [content.kind, 'code' in content && content.code]).toContain(
       expected,
@@ -97,15 +97,15 @@ describe('the header of zproxy', () => {
     '<14>1 2026-11-28T18:43:44Z lb zproxy - - - ',
     '<14>Nov 28 18:43:44 zproxy zproxy[12]: ',
     '<11>2026-11-28T18:43:44.123456+01:00 lb zproxy: ',
-  ])('%s is read', (text) => {
+  ])('is parsed from %s', (text) => {
     expect(read(text + loggedByZproxy({}))).toMatchObject({ kind: 'answer', farm: 'shop' });
   });
 
-  it('is unreadable where it is unknown, and the line is of a request', () => {
+  it('is unreadable when it is unknown, and the line belongs to a request', () => {
     expect(read(`Nov 28 18:43:44 lb zproxy: ${loggedByZproxy({})}`)).toBe('unreadable');
   });
 
-  it('reads no line of the other proxy under its name', () => {
+  it('does not match a line of the other proxy under its name', () => {
     expect(read(`<14>Nov 28 18:43:44 lb pound: ${loggedByZproxy({})}`)).toBe('other');
   });
 });

@@ -82,7 +82,7 @@ it.each<
   expect(answers.isUp(nowMs)).toBe(isUp);
 });
 
-it('an answer counts longer while intervals are stretched', () => {
+it('a response counts longer while intervals are stretched', () => {
   const { answers, options } = given();
   answers.called(answered, 0);
 
@@ -91,7 +91,7 @@ it('an answer counts longer while intervals are stretched', () => {
   expect([answers.isUp(600_000), answers.isUp(1_200_000)]).toEqual([true, false]);
 });
 
-it('the offset of the clock is known only while the appliance is up', () => {
+it('the clock offset is known only while the appliance is up', () => {
   const { answers } = given();
   answers.called({ ...answered, clockOffsetSeconds: -7_200 }, 0);
   answers.called({ ...answered, clockOffsetSeconds: undefined }, 1_000);
@@ -99,7 +99,7 @@ it('the offset of the clock is known only while the appliance is up', () => {
   expect([answers.clockOffsetSeconds(2_000), answers.clockOffsetSeconds(500_000)]).toEqual([-7_200, undefined]);
 });
 
-it('tells why the newest call failed, and since when calls fail; what was given up says nothing', () => {
+it('the availability has the reason of the last failed call, and since when; an aborted call is ignored', () => {
   const { answers, options } = given();
   const failing = [answered, unreachable, { ...unreachable, reason: 'cancelled' as const }, unreachable].map((call) => {
     options.nowMs += 1_000;
@@ -122,7 +122,7 @@ it('tells why the newest call failed, and since when calls fail; what was given 
   expect(answers.failing).toBeUndefined();
 });
 
-it('the end of the certificate of the API stays known while the appliance does not answer', () => {
+it('the expiry of the API certificate stays known while the appliance does not respond', () => {
   const { answers } = given();
   answers.called({ ...answered, certificate: { notBeforeSeconds: 1_700_000_000, notAfterSeconds: 1_800_000_000 } }, 0);
   answers.called(unreachable, 1_000);

@@ -61,7 +61,7 @@ describe('the schedule of a poller', () => {
     for (const calls of [afterStepBack, afterStepForward]) expect(Math.abs(calls - before)).toBeLessThanOrEqual(6);
   });
 
-  it('keeps up at 1 while every interval is stretched far beyond max_stale', async () => {
+  it('keeps zlb_up at 1 while every interval is stretched far beyond max_stale', async () => {
     const { poller, page } = givenPoller({ names: ['farms'], answer: answering(), callMs: 19_000, maxBusyRatio: 0.02 });
     poller.start();
     await vi.advanceTimersByTimeAsync(2 * hourMs);
@@ -78,11 +78,11 @@ describe('the schedule of a poller', () => {
   });
 });
 
-describe('an appliance that is slow with every answer', () => {
+describe('an appliance that is slow to respond', () => {
   const names = ['farms', 'appliance', 'activation', 'certificates', 'backends', 'system', 'vpn'];
 
   it.each([2_500, 6_000, 12_000])(
-    'of %i ms is still read completely, less often, and without a failure',
+    'with %i ms per response is still read completely, less often, and without a failure',
     async (callMs) => {
       const { poller, asked, page } = givenPoller({ names, answer: answering(), callMs, maxBusyRatio: 0.25 });
 
@@ -104,7 +104,7 @@ describe('an appliance that is slow with every answer', () => {
   );
 });
 
-it('a route that answers 404 in a bad moment is a failure for a route that every edition has, until the next run', async () => {
+it('a 404 for a route that every edition has is a failure until the next run', async () => {
   let upgrading = true;
   const names = ['farms', 'certificates', 'appliance', 'vpn'];
   const { poller, page } = givenPoller({
@@ -152,7 +152,7 @@ describe('farms whose state changed', () => {
   }
 
   it.each(Array.from({ length: 5 }, (_, index) => `lb-${index}`))(
-    'trigger a read of their backends alone: %s',
+    'trigger a read of their backends only: %s',
     async (name) => {
       const read = await readAtOnce(2, 1, name);
 
@@ -161,7 +161,7 @@ describe('farms whose state changed', () => {
     },
   );
 
-  it('trigger reads of the backends of twenty if all change at once; the others wait for the next round', async () => {
+  it('trigger reads of twenty farms at most when all change at once; the others wait for the next round', async () => {
     const { length } = await readAtOnce(200, 200);
 
     expect(length).toBeGreaterThanOrEqual(20);
@@ -170,7 +170,7 @@ describe('farms whose state changed', () => {
   });
 });
 
-it('reads the version again when an appliance answers that was away: it may have been upgraded', async () => {
+it('the version is read again when an appliance returns after an outage, because of a possible upgrade', async () => {
   const state = { away: false, version: '7.1.0' };
   const { poller, page } = givenPoller({
     names: ['farms', 'appliance'],
@@ -190,11 +190,11 @@ it('reads the version again when an appliance answers that was away: it may have
   expect(await page()).toMatch(/^zlb_appliance_info\{.*version="7\.1\.1"/m);
 });
 
-describe('a 402', () => {
+describe('a 402 response', () => {
   const unlicensed: Answer = { fails: 'unlicensed' };
   const names = ['farms', 'activation', 'system', 'vpn'];
 
-  it('on one call alone is a failure of that call, and triggers no other calls', async () => {
+  it('to one call is a failure of that call, and triggers no other calls', async () => {
     const { poller, asked, page } = givenPoller({ names, answer: answering({ listVpns: unlicensed }) });
 
     poller.start();
@@ -210,7 +210,7 @@ describe('a 402', () => {
     expect(asked.filter(({ key }) => key !== 'readSystemVersion').length).toBeLessThan(260);
   });
 
-  it('on calls of a module, however many, costs one look at the activation in a minute', async () => {
+  it('to calls of a module, however many, costs one check of the activation per minute', async () => {
     const { poller, asked } = givenPoller({
       names,
       answer: answering({ listVpns: unlicensed, readStats: unlicensed }),
@@ -225,7 +225,7 @@ describe('a 402', () => {
     expect(looks).toBeLessThanOrEqual(61);
   });
 
-  it('on every call stops all but the activation, once a minute, and all continue afterwards', async () => {
+  it('to every call stops all but the activation, once a minute, and all continue afterwards', async () => {
     let licensed = false;
     const answer = (key: ReadKey): Answer => (licensed ? answering()(key) : unlicensed);
     const { poller, asked, page } = givenPoller({ names, answer });
@@ -253,7 +253,7 @@ describe('a 402', () => {
     ).toBe(1);
   });
 
-  it('has the activation read at once, which says whether everything is refused', async () => {
+  it('triggers a read of the activation at once, which says whether everything is refused', async () => {
     let licensed = true;
     const answer = (key: ReadKey): Answer => (licensed ? answering()(key) : unlicensed);
     const { poller, page } = givenPoller({ names, answer });
@@ -285,8 +285,8 @@ describe('a 402', () => {
   });
 });
 
-describe('a farm that is deleted', () => {
-  it('during a round is not read any more, and leaves neither series nor log lines', async () => {
+describe('a deleted farm', () => {
+  it('is not read any more within the round, and leaves neither series nor log lines', async () => {
     const farms = upFarms(10);
     const list = { params: [...farms] };
     const { poller, asked, page, lines } = givenPoller({
@@ -314,7 +314,7 @@ describe('a farm that is deleted', () => {
     expect(lines.filter(({ farm }) => farm === 'f9')).toEqual([]);
   });
 
-  it('while it fails is forgotten without a log line of recovery', async () => {
+  it('is removed without a log line of recovery when it was failing', async () => {
     const state = { farms: wellAnswers.listFarms, failing: false };
     const { poller, page, lines } = givenPoller({
       names: ['farms', 'backends'],
@@ -338,7 +338,7 @@ describe('a farm that is deleted', () => {
   });
 });
 
-it('closing a poller ends running and waiting calls, and leaves no timer', async () => {
+it('closing a poller aborts running and waiting calls, and leaves no timer', async () => {
   const { poller, asked } = givenPoller({
     names: ['farms', 'backends', 'system', 'activation'],
     answer: answering(),

@@ -42,7 +42,7 @@ function given(names: readonly string[] = all) {
 const collector = (status: ApplianceStatus, name: string) => status.collectors.find((each) => each.name === name);
 
 describe('the status of an appliance', () => {
-  it('is completely unknown before the first answer', () => {
+  it('is completely unknown before the first response', () => {
     const { describe } = given();
 
     expect(describe()).toMatchObject({
@@ -133,7 +133,7 @@ it('a certificate keeps its last known farms while the API hangs, until they are
   expect(usesOf()).toEqual([[], ['shop']]);
 });
 
-it('a reading that /metrics evicts leaves the status at the same moment, and returns with the next reading', async () => {
+it('a reading that /metrics evicts leaves the status at the same time, and returns with the next reading', async () => {
   const { describe, answers, page } = given();
   await vi.advanceTimersByTimeAsync(minuteMs);
   answers(Object.fromEntries(keysOf(all).map((key) => [key, { fails: 'timeout' }])));
@@ -166,7 +166,7 @@ it('a reading that /metrics evicts leaves the status at the same moment, and ret
 });
 
 describe('the failure of a collector', () => {
-  it('has its beginning and its newest reason, despite skipped runs', async () => {
+  it('has its start and its newest reason, despite skipped runs', async () => {
     const { describe, answers } = given(['farms']);
     await vi.advanceTimersByTimeAsync(minuteMs);
     answers({ listFarms: { fails: 'server_error' } });
@@ -181,7 +181,7 @@ describe('the failure of a collector', () => {
     expect(collector(describe(), 'farms')?.failure).toEqual({ reason: 'connect', sinceMs: first?.sinceMs });
   });
 
-  it('is the reason of a skip if nothing failed before', async () => {
+  it('has the reason of a skip if nothing failed before', async () => {
     const { describe, answers } = given(['farms', 'backends']);
     answers({ listFarms: { fails: 'server_error' } });
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
@@ -194,7 +194,7 @@ describe('the failure of a collector', () => {
     expect(collector(describe(), 'backends')).toMatchObject({ ok: true, failure: undefined });
   });
 
-  it('of one farm ends with it, and one stale farm makes its collector stale', async () => {
+  it('ends together with its farm, and one stale farm makes its collector stale', async () => {
     const { describe, answers } = given(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);
     answers({ readFarmStats: { fails: 'server_error' }, listFarmBackends: { fails: 'server_error' } });
@@ -212,7 +212,7 @@ describe('the failure of a collector', () => {
     expect(collector(describe(), 'backends')).toMatchObject({ ok: true, isStale: false, failure: undefined });
   });
 
-  it('is absent if the appliance does not support it, or no longer', async () => {
+  it('is absent if the appliance does not support it, or no longer does', async () => {
     const { describe, answers } = given(['farms', 'vpn']);
     await vi.advanceTimersByTimeAsync(minuteMs);
     expect(collector(describe(), 'vpn')).toMatchObject({ ok: true, isSupported: true });
@@ -245,8 +245,8 @@ it('a deactivated appliance is up and deactivated, also in readings that need th
   expect(describe()).toMatchObject({ deactivated: false, activation: { status: 'activated' }, farms: [{}, {}] });
 });
 
-describe('the time since a state exists', () => {
-  it('is its observed change, which is counted and logged once, and absent for the first known state', async () => {
+describe('the time since which a state exists', () => {
+  it('is that of an observed change, which is counted and logged once, and absent for the first known state', async () => {
     const { describe, answers, transitions, page, lines } = given(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);
     expect(describe().farms).toHaveLength(2);
@@ -273,7 +273,7 @@ describe('the time since a state exists', () => {
     ]);
   });
 
-  it('continues over a reload and an outage, and restarts with unknown and after it', async () => {
+  it('survives a reload and an outage, and restarts with unknown and after it', async () => {
     const { describe, answers, transitions, replace } = given(['farms']);
     await vi.advanceTimersByTimeAsync(minuteMs);
     answers({ listFarms: farmList(farm('shop', 'down')) });

@@ -27,7 +27,7 @@ function busyFor(queue: CallQueue, ms: number): () => Promise<void> {
 }
 
 describe('the call queue', () => {
-  it('returns what a call returned, and frees its place also when it failed', async () => {
+  it('returns the result of a call, and frees its slot even if it failed', async () => {
     const queue = given();
 
     const failed = queue.run(urgent, () => Promise.reject(new Error('refused')));
@@ -59,7 +59,7 @@ describe('the call queue', () => {
     expect(passed).toEqual(['one', 'two']);
   });
 
-  it('starts no call for a signal that is aborted already', async () => {
+  it('starts no call for a signal that is already aborted', async () => {
     const queue = given();
     let called = false;
 
@@ -87,7 +87,7 @@ describe('the call queue', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("never uses more than its ratio of the appliance's time, nor more calls at a time than permitted, for any calls at any times", async () => {
+  it("never exceeds its share of the appliance's time or its number of parallel calls, for any calls", async () => {
     const calls = fc.array(fc.record({ afterMs: fc.nat(3_000), takesMs: fc.nat(5_000) }), {
       minLength: 1,
       maxLength: 25,
@@ -145,7 +145,7 @@ describe('the call queue', () => {
     expect(starts.map((at) => at - (starts[0] ?? 0))).toEqual([0, 4_000, 8_000]);
   });
 
-  it('lets a call at once through before those that wait for the budget, which then wait for what it cost', async () => {
+  it('lets an urgent call pass those that wait for the budget, which then wait for its cost', async () => {
     const queue = given({ maxBusyRatio: 0.25 });
     const started: (readonly [string, number])[] = [];
     const call = (name: string) => async () => {

@@ -68,7 +68,7 @@ function given() {
 it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissing: boolean]>([
   ['a farm that is not there', 'readFarmStatus', { farmname: 'shop' }, true],
   ['a page of the web server', 'listFarmStats', {}, false],
-])('a route that the appliance lacks is not confused with %s', async (_, key, params, routeMissing) => {
+])('a missing route of the appliance is not confused with %s', async (_, key, params, routeMissing) => {
   const { calls, read, step, appliance, asked } = given();
   Object.assign(appliance, { refuses: 'not_found', routeMissing });
 
@@ -79,7 +79,7 @@ it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissin
   expect(asked).toEqual([key, key]);
 });
 
-describe('the breaker before the calls', () => {
+describe('the circuit breaker of the calls', () => {
   it.each<[reason: FailureReason, failures: number]>([
     ['unauthorized', 1],
     ['connect', 3],
@@ -108,7 +108,7 @@ describe('the breaker before the calls', () => {
     'malformed',
     'oversize',
     'bad_request',
-  ])('stays closed on %s, which is an answer', async (reason) => {
+  ])('stays closed on %s, which is a response', async (reason) => {
     const { breaker, read, appliance } = given();
     appliance.refuses = reason;
 
@@ -117,7 +117,7 @@ describe('the breaker before the calls', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('probes by itself with the cheapest call, and admits all calls after an answer', async () => {
+  it('probes with the cheapest call, and admits all calls after a response', async () => {
     const { breaker, calls, read, appliance, asked, lines } = given();
     appliance.refuses = 'unauthorized';
     await expect(read('readStats', {})).rejects.toThrow();
@@ -137,21 +137,24 @@ describe('the breaker before the calls', () => {
     await calls.close();
   });
 
-  it.each(['connect', 'timeout', 'tls'] as const)('looks at once after %s whether anything answers', async (reason) => {
-    const { breaker, calls, read, appliance, asked } = given();
-    appliance.refuses = reason;
-    await expect(read('readStats', {})).rejects.toThrow();
-    expect(breaker.callsSucceed).toBe(false);
+  it.each(['connect', 'timeout', 'tls'] as const)(
+    'probes at once after %s whether anything responds',
+    async (reason) => {
+      const { breaker, calls, read, appliance, asked } = given();
+      appliance.refuses = reason;
+      await expect(read('readStats', {})).rejects.toThrow();
+      expect(breaker.callsSucceed).toBe(false);
 
-    await vi.advanceTimersByTimeAsync(3_000);
-    expect(breaker.state).toBe('open');
-    expect(asked).toEqual(['readStats', 'readSystemVersion', 'readSystemVersion']);
+      await vi.advanceTimersByTimeAsync(3_000);
+      expect(breaker.state).toBe('open');
+      expect(asked).toEqual(['readStats', 'readSystemVersion', 'readSystemVersion']);
 
-    appliance.refuses = 'forbidden';
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect([breaker.state, breaker.callsSucceed]).toEqual(['closed', true]);
-    await calls.close();
-  });
+      appliance.refuses = 'forbidden';
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect([breaker.state, breaker.callsSucceed]).toEqual(['closed', true]);
+      await calls.close();
+    },
+  );
 });
 
 describe('a call', () => {
@@ -164,7 +167,7 @@ describe('a call', () => {
     expect(asked).toEqual([]);
   });
 
-  it('adds its cost and what cannot be read to its step, also if it failed', async () => {
+  it('adds its cost and its unreadable fields to its step, even if it failed', async () => {
     const { read, appliance, step } = given();
     appliance.takesMs = 1_000;
 
@@ -180,7 +183,7 @@ describe('a call', () => {
     expect(step.unreadable).toEqual([unreadable, unreadable]);
   });
 
-  it('costs what the appliance works, without the second in which it sleeps', async () => {
+  it('costs the work of the appliance, without the second in which it sleeps', async () => {
     const { calls, read, appliance, step } = given();
     appliance.takesMs = 1_060;
 
@@ -192,7 +195,7 @@ describe('a call', () => {
     expect(calls.notBefore.urgentMs - performance.now()).toBeCloseTo(0, 5);
   });
 
-  it('dates what its step reads, unless an earlier one has: of several replies, the oldest counts', async () => {
+  it('dates the reading of its step by the oldest of several replies', async () => {
     const { read, clock, step } = given();
 
     clock.ms = 5_000;
@@ -204,7 +207,7 @@ describe('a call', () => {
   });
 });
 
-it('the time limit of a read that waits for proxies is at most what the appliance itself may wait, however long the last one took', async () => {
+it('the timeout of a read that queries proxies is at most that of the appliance, however slow the last one was', async () => {
   const { calls, read, limits, appliance } = given();
   await read('listFarmStats', {});
   appliance.takesMs = 21_000;

@@ -3,7 +3,7 @@ import { seriesOf, valueOf } from '../../support/samples.ts';
 import { answering, givenPoller, wellAnswers } from './given-poller.ts';
 
 it.each(['bad_request', 'not_found'] as const)(
-  'counts no failure for a farm that is refused once while it is deleted, but one that goes on: %s',
+  'a farm that is refused once during its deletion is not counted as a failure, a persistent one is: %s',
   async (fails) => {
     let isRefused = false;
     const seen = { refusals: 0 };
@@ -36,7 +36,7 @@ it.each(['bad_request', 'not_found'] as const)(
   },
 );
 
-it('counts no failure for a farm that is refused again and again, and that the appliance does not have any more', async () => {
+it('a farm that is refused repeatedly and no longer exists is not counted as a failure', async () => {
   const { poller, lines } = givenPoller({
     names: ['farms', 'backends'],
     answer(key, { farmname }) {
@@ -50,7 +50,7 @@ it('counts no failure for a farm that is refused again and again, and that the a
   expect(lines.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
 });
 
-it('counts no failure for a new farm that is refused, and that the next list no longer has', async () => {
+it('a new farm that is refused and missing in the next list is not counted as a failure', async () => {
   const { params: farms } = wellAnswers.listFarms as { readonly params: readonly object[] };
   let isThere = false;
   const { poller, page, lines } = givenPoller({
@@ -73,7 +73,7 @@ it('counts no failure for a new farm that is refused, and that the next list no 
   expect(await page()).not.toContain('farm="short"');
 });
 
-it('shows nothing of a farm that was deleted while its own answer was under way', async () => {
+it('a farm that is deleted while its own response is under way leaves nothing on the page', async () => {
   let isDeleting = false;
   const listed = { shop: true };
   const { poller, page } = givenPoller({

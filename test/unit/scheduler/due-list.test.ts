@@ -70,8 +70,8 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
 
 const nightly = { nightly: { schedule: '0 0 3 * * *' } };
 
-describe('what is due by a schedule', () => {
-  it('comes once and late after a sleep of the machine, and on time afterwards', async () => {
+describe('a scheduled job', () => {
+  it('runs once and late after a sleep of the machine, and on time afterwards', async () => {
     const { during } = givenJobs(nightly, '2026-11-20T02:30:00Z');
 
     // While it sleeps, the monotonic clock and the timers stand still.
@@ -81,7 +81,7 @@ describe('what is due by a schedule', () => {
     expect(await during(23 * hourMs)).toBe(1);
   });
 
-  it('comes late when the loop was busy at its time', async () => {
+  it('runs late when the event loop was busy at its time', async () => {
     const { during } = givenJobs(nightly, '2026-11-20T02:59:59Z');
     vi.setSystemTime(new Date('2026-11-20T03:00:02Z'));
 
@@ -99,7 +99,7 @@ describe('what is due by a schedule', () => {
   });
 });
 
-it('jobs that take more time than there is have one step at a time, the first job on time, and none of the others waits for ever', async () => {
+it('overloaded jobs run one step at a time, the first job on time, and no other job starves', async () => {
   const { steps, under, during } = givenJobs({
     first: { schedule: '*/30 * * * * *', stepMs: 10 * secondMs },
     long: { schedule: '*/20 * * * * *', stepMs: 15 * secondMs },
@@ -119,7 +119,7 @@ it('jobs that take more time than there is have one step at a time, the first jo
   expect(mostOf('rare')).toBeLessThan(11 * minuteMs);
 });
 
-it('a job that makes no calls does not wait for one that hangs', async () => {
+it('a job that makes no calls does not wait for a hung one', async () => {
   const { steps, during } = givenJobs({
     hangs: { schedule: '0 * * * * *', stepMs: 10 * minuteMs },
     vip: { schedule: '0 * * * * *', collector: 'vip' },
@@ -130,7 +130,7 @@ it('a job that makes no calls does not wait for one that hangs', async () => {
   expect(steps.map(({ name }) => name)).toEqual(['hangs', 'vip', 'vip', 'vip', 'vip', 'vip']);
 });
 
-it('knows the time between two matches, many hours after the last of a working day', async () => {
+it('the gap between two matches is correct, many hours after the last one of a working day', async () => {
   vi.useFakeTimers({ now: new Date('2026-11-20T18:35:00Z') });
   onTestFinished(() => void vi.useRealTimers());
   const cron = createCron();

@@ -12,7 +12,7 @@ function given() {
 }
 
 describe('the failure log', () => {
-  it('logs a failure once, again when its reason changes, and its end once', () => {
+  it('logs a failure once, again when its reason changes, and its recovery once', () => {
     const { failures, lines } = given();
 
     failures.failed(farms, 'timeout', new Error('too slow'));
@@ -28,7 +28,7 @@ describe('the failure log', () => {
     ]);
   });
 
-  it('logs one line for farms that fail alike, and the end when the last one has recovered', () => {
+  it('logs one line for farms with the same failure, and the recovery when the last one has recovered', () => {
     const { failures, messages } = given();
     const shop = { collector: 'backends', farm: 'shop' };
     const db = { collector: 'backends', farm: 'db' };
@@ -43,7 +43,7 @@ describe('the failure log', () => {
     expect(messages()).toEqual(['poll failed', 'poll succeeds again']);
   });
 
-  it('logs once, with a remedy, that series are left out', () => {
+  it('logs once, with a remedy, that series are dropped', () => {
     const { failures, lines } = given();
 
     failures.dropped('limit', 900);
@@ -80,7 +80,7 @@ describe('the failure log', () => {
     expect(lines).toHaveLength(100);
   });
 
-  it('logs a field that cannot be read once for all farms, and shows it until the newest replies are whole', () => {
+  it('logs an unreadable field once for all farms, and shows it until the newest replies are complete', () => {
     const { failures, messages } = given();
     const odd = { endpoint: '/stats/farms/{farmname}', field: 'established', count: 2, example: '"1,234"' };
 

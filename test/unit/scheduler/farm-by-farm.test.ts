@@ -28,7 +28,7 @@ async function givenSpreadRun() {
   return { ...given, lists, farmsSince };
 }
 
-it('a reading of a farm is as old as the list of health checks that its run began with', async () => {
+it('a reading of a farm is as old as the health check list with which its run started', async () => {
   const { poller, lists } = await givenSpreadRun();
   const ages = Array.from({ length: count }, (_, index) => {
     const reading = poller.state.reading(farmConfig, `f${index}`);
@@ -41,7 +41,7 @@ it('a reading of a farm is as old as the list of health checks that its run bega
   expect(newest.length).toBeGreaterThanOrEqual(count / 2);
 });
 
-it('a change of a health check has all farms read at once, with a new list, also in the middle of a run', async () => {
+it('a change of a health check triggers a read of all farms with a new list, even in the middle of a run', async () => {
   const { poller, asked, lists, farmsSince } = await givenSpreadRun();
   const before = lists().length;
   const startedAt = asked.at(-1)!.at;

@@ -25,7 +25,7 @@ it('an exposition refreshes the named appliances, or all of them, at each reques
   expect(expired).toEqual(['lb-1', 'lb-2', 'lb-3']);
 });
 
-it('a reading that is too old is removed within a second, without a request', async () => {
+it('a stale reading is removed within a second, without a request', async () => {
   const { fleet, expired } = await given(['lb-1', 'lb-2']);
   fleet.start();
 
@@ -63,7 +63,7 @@ it('the status of a fleet keeps events of an appliance with new settings, and no
 describe('a thousand appliances', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `lb-${index}`);
 
-  it('are started one after the other, the first at once, a hundred per second', async () => {
+  it('are started one by one, the first at once, a hundred per second', async () => {
     const { fleet, started } = await given(names);
 
     fleet.start();
@@ -79,7 +79,7 @@ describe('a thousand appliances', () => {
     expect(started).toEqual(names);
   });
 
-  it('are not started after it closes', async () => {
+  it('are not started after the fleet is closed', async () => {
     const { fleet, started } = await given(names);
     fleet.start();
     await vi.advanceTimersByTimeAsync(500);

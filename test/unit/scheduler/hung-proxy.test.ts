@@ -5,8 +5,8 @@ import { answering, givenPoller } from './given-poller.ts';
 
 const minuteMs = 60_000;
 
-describe.each([1, 3])('with %i of 60 proxies that hang, by the default configuration', (count) => {
-  it('keeps the other farms fresh for ten minutes, and shows each that hangs within 90 s', async () => {
+describe.each([1, 3])('the poller with %i of 60 hung proxies, by default settings,', (count) => {
+  it('keeps the other farms fresh for ten minutes, and reports each hung one within 90 s', async () => {
     const { poller, page, names, hang, oldestSeconds, asked } = givenAppliance();
     const hanging = names.slice(10, 10 + count);
     const others = names.filter((name) => !hanging.includes(name));
@@ -53,11 +53,11 @@ describe.each([1, 3])('with %i of 60 proxies that hang, by the default configura
   });
 });
 
-describe('on ZEVENET with zproxy, whose calls to a proxy that hangs never end', () => {
+describe('the poller of a ZEVENET with zproxy, whose calls to a hung proxy never end,', () => {
   it.each([
     ['while a run over the farms is under way', 22],
     ['right before a farm is read, and then the list of connections', 563],
-  ])('leaves at most eight processes in an hour, and asks at once after a change: hangs %s', async (_, seconds) => {
+  ])('leaves at most eight processes in an hour, and reads at once after a change: hangs %s', async (_, seconds) => {
     const { poller, page, hang, leftProcesses } = givenZproxyAppliance(12);
     poller.start();
     await vi.advanceTimersByTimeAsync(10 * minuteMs + 1_000 * seconds);
@@ -87,7 +87,7 @@ describe('on ZEVENET with zproxy, whose calls to a proxy that hangs never end', 
   });
 });
 
-it('takes one slow answer for one farm, while another hangs, for no hung proxy', async () => {
+it('one slow response of a farm, while another hangs, does not count as a hung proxy', async () => {
   const { poller, page, names, hang, fault } = givenAppliance();
   const others = names.filter((name) => name !== 'shop-10');
   poller.start();
@@ -109,7 +109,7 @@ it('takes one slow answer for one farm, while another hangs, for no hung proxy',
   expect(valueOf(await page(), 'zlb_farm_proxy_answers', { farm: 'shop-10' })).toBe(0);
 });
 
-it('reads farms one by one once, and not each time, when the list takes 28 s by its size alone', async () => {
+it('farms are read one by one once, and not each time, when the list takes 28 s because of its size', async () => {
   const { poller, page, asked, fault } = givenAppliance();
   poller.start();
   await vi.advanceTimersByTimeAsync(5 * minuteMs);
@@ -126,7 +126,7 @@ it('reads farms one by one once, and not each time, when the list takes 28 s by 
   expect(seriesOf(await page(), 'zlb_farm_established_connections')).toHaveLength(60);
 });
 
-it('knows every address after a start while two proxies hang', async () => {
+it('the poller knows every address after a start while two proxies hang', async () => {
   const { poller, page, names, hang } = givenAppliance();
   for (const name of names.slice(10, 12)) hang(name);
   poller.start();
@@ -138,7 +138,7 @@ it('knows every address after a start while two proxies hang', async () => {
   expect(seriesOf(await page(), 'zlb_farm_proxy_answers').filter((line) => line.endsWith(' 0'))).toHaveLength(2);
 });
 
-it('knows the addresses of HTTP farms alone after a start while three proxies hang', async () => {
+it('the poller knows only the addresses of HTTP farms after a start while three proxies hang', async () => {
   const { poller, page, names, hang } = givenAppliance();
   for (const name of names.slice(10, 13)) hang(name);
   poller.start();
@@ -151,24 +151,21 @@ it('knows the addresses of HTTP farms alone after a start while three proxies ha
   expect(withoutAddress.filter((line) => line.includes('profile="l4xnat"'))).toHaveLength(10);
 });
 
-it.each([true, false])(
-  'shows that no farm has a state while no list of farms can be read, from the start: %s',
-  async (fromStart) => {
-    let isBroken = fromStart;
-    const { poller, page } = givenPoller({
-      names: ['farms', 'system'],
-      answer: (key) => (isBroken && key.startsWith('listFarm') ? { fails: 'server_error' } : answering()(key)),
-    });
-    poller.start();
-    await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(valueOf(await page(), 'zlb_farms_with_state')).toBe(fromStart ? 0 : 2);
+it.each([true, false])('no farm has a state while no farm list can be read, from the start: %s', async (fromStart) => {
+  let isBroken = fromStart;
+  const { poller, page } = givenPoller({
+    names: ['farms', 'system'],
+    answer: (key) => (isBroken && key.startsWith('listFarm') ? { fails: 'server_error' } : answering()(key)),
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  expect(valueOf(await page(), 'zlb_farms_with_state')).toBe(fromStart ? 0 : 2);
 
-    isBroken = true;
-    await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(valueOf(await page(), 'zlb_farms_with_state'), 'until the list is stale').toBe(fromStart ? 0 : 2);
-    await vi.advanceTimersByTimeAsync(4 * minuteMs);
+  isBroken = true;
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  expect(valueOf(await page(), 'zlb_farms_with_state'), 'until the list is stale').toBe(fromStart ? 0 : 2);
+  await vi.advanceTimersByTimeAsync(4 * minuteMs);
 
-    expect(valueOf(await page(), 'zlb_up')).toBe(1);
-    expect(valueOf(await page(), 'zlb_farms_with_state')).toBe(0);
-  },
-);
+  expect(valueOf(await page(), 'zlb_up')).toBe(1);
+  expect(valueOf(await page(), 'zlb_farms_with_state')).toBe(0);
+});

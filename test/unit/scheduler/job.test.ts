@@ -22,7 +22,7 @@ describe('a job', () => {
     expect(late).toEqual([]);
   });
 
-  it('runs at another offset than those of other appliances, spread over the interval', () => {
+  it('runs at a different offset than on other appliances, spread over the interval', () => {
     const shares = Array.from({ length: 1_000 }, (_, index) => jobOf(`lb-${index}`)).map(
       ({ offsetMs, intervalMs }) => offsetMs / intervalMs,
     );
@@ -36,7 +36,7 @@ describe('a job', () => {
     expect(Math.max(...eighths)).toBeLessThan(175);
   });
 
-  it('runs at another offset than the other jobs of its appliance', () => {
+  it('runs at a different offset than the other jobs of its appliance', () => {
     const shares = collectors
       .map((_, index) => jobOf('lb-paris', index))
       .map(({ offsetMs, intervalMs }) => offsetMs / intervalMs);

@@ -32,7 +32,7 @@ describe('a read that acts on L4 farms', () => {
     ['a farm that is an L4 farm since the last list', 'http', 'l4xnat'],
     ['a farm whose profile nobody says', undefined, undefined],
     ['a farm of a profile that is not known', 'l4dsr', 'l4dsr'],
-  ])('is not made for %s in ten minutes', async (_, inList, now) => {
+  ])('is not sent for %s in ten minutes', async (_, inList, now) => {
     const { state, acting } = given();
     Object.assign(state, { listed: inList, now });
 
@@ -41,7 +41,7 @@ describe('a read that acts on L4 farms', () => {
     expect(acting()).toEqual([]);
   });
 
-  it('is made for a farm of another profile, and not again once it was made again as an L4 farm', async () => {
+  it('is sent for a farm of another profile, and no longer once it was recreated as an L4 farm', async () => {
     const { state, acting } = given();
     Object.assign(state, { listed: 'https', now: 'http' });
     await vi.advanceTimersByTimeAsync(10 * minuteMs);
@@ -57,7 +57,7 @@ describe('a read that acts on L4 farms', () => {
   });
 });
 
-it('is not made by a list from before a change of farms, which may have made another farm of the name', async () => {
+it('an outdated farm list does not permit an acting read, because the name may belong to another farm now', async () => {
   let elapsedMs = 0;
   const list = { takenAtMs: 0, data: { farms: [{ name: 'db', profile: 'http' }] } };
   const farms = new L4Farms({ elapsedNow: () => elapsedMs, listed: () => [list] });
@@ -71,7 +71,7 @@ it('is not made by a list from before a change of farms, which may have made ano
   expect(await farms.safeFarmName(read, fact)).toBeUndefined();
 });
 
-it('is not made for longer than a minute for a farm that was made again, where nothing else reads lists in time', async () => {
+it('a recreated farm gets no acting read for more than a minute when nothing else reads lists in time', async () => {
   const state = { profile: 'http', isListed: true };
   const { poller, asked } = givenPoller({
     names: ['farms', 'backends'],
@@ -94,7 +94,7 @@ it('is not made for longer than a minute for a farm that was made again, where n
   expect(asked.filter(({ key }) => key === 'listFarmBackends').length).toBeGreaterThan(0);
 });
 
-it('is made for hundreds of farms by the lists that are read anyway, at the cost of no summary', async () => {
+it('hundreds of farms are read by the lists that are read anyway, without a call for the summary', async () => {
   const { poller, asked } = givenPoller({
     names: ['farms', 'backends'],
     answer: (key) => (key === 'listFarms' ? { body: { params: upFarms(200) } } : answering()(key)),

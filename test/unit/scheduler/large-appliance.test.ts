@@ -60,7 +60,7 @@ async function watch(given: Pick<GivenPoller, 'page'>, minutes: number): Promise
 }
 
 describe('an appliance with hundreds of farms', () => {
-  it('loses no reading while it answers, from its first round on', async () => {
+  it('loses no reading while it responds, from its first round on', async () => {
     const given = givenFarms(500);
     given.poller.start();
 
@@ -70,7 +70,7 @@ describe('an appliance with hundreds of farms', () => {
     expect(shown.at(-1)).toBe(500);
   });
 
-  it('loses none if every answer takes five times as long for a quarter of an hour', async () => {
+  it('loses no reading if every response takes five times as long for a quarter of an hour', async () => {
     const given = givenFarms(100);
     given.poller.start();
     await vi.advanceTimersByTimeAsync(30 * minuteMs);
@@ -83,7 +83,7 @@ describe('an appliance with hundreds of farms', () => {
     expect(new Set([...slow, ...after])).toEqual(new Set([100]));
   });
 
-  it('loses none when a reload replaces its poller, which has not stretched anything yet', async () => {
+  it('loses no reading when a reload replaces its poller, which has not stretched any interval yet', async () => {
     const given = givenFarms(500);
     given.poller.start();
     await vi.advanceTimersByTimeAsync(60 * minuteMs);
@@ -94,7 +94,7 @@ describe('an appliance with hundreds of farms', () => {
     expect(new Set(shown)).toEqual(new Set([500]));
   });
 
-  it('is not shown for longer than max_stale after its last answer, for any stretched intervals, and again within one round', async () => {
+  it('is shown no longer than max_stale after its last response, and again within one round', async () => {
     const given = givenFarms(300);
     given.poller.start();
     await vi.advanceTimersByTimeAsync(40 * minuteMs);
@@ -109,7 +109,7 @@ describe('an appliance with hundreds of farms', () => {
     expect(farmsShown(await given.page())).toBe(300);
   });
 
-  it('is not shown for longer either if it stops in its first round, right after a slow answer', async () => {
+  it('is shown no longer even if it stops in its first round, right after a slow response', async () => {
     const given = givenFarms(250);
     given.state.slowness = 2;
     given.poller.start();
@@ -121,7 +121,7 @@ describe('an appliance with hundreds of farms', () => {
     expect(farmsShown(await given.page())).toBe(0);
   });
 
-  it('announces the interval that it measures, while a round is late and after it', async () => {
+  it('has the measured interval announced, while a round is late and after it', async () => {
     const given = givenFarms(250);
     given.poller.start();
     while (timesOf(given, 'readFarmStats', 'f240').length === 0) await vi.advanceTimersByTimeAsync(secondMs);
@@ -136,7 +136,7 @@ describe('an appliance with hundreds of farms', () => {
     for (const gap of settled) expect(Math.abs(gap / secondMs - announced)).toBeLessThanOrEqual(60);
   });
 
-  it('has its list of farms read in time, although rounds use the rest of the budget', async () => {
+  it('has its farm list read in time, although rounds use the rest of the budget', async () => {
     const given = givenFarms(100, ['farms', 'backends', 'farm_config', 'system']);
     given.poller.start();
 
@@ -149,7 +149,7 @@ describe('an appliance with hundreds of farms', () => {
   });
 });
 
-describe('an appliance with 300 farms of which proxies hang', () => {
+describe('an appliance with 300 farms and hung proxies', () => {
   const upLine = /^zlb_farm_status\{.*farm="([^"]+)",status="up"\} 1$/gm;
   const unknownLine = /^zlb_farm_status\{.*farm="([^"]+)",status="unknown"\} 1$/gm;
   const backendsLine = /^zlb_farm_backends\{.*farm="([^"]+)"/gm;
@@ -191,7 +191,7 @@ describe('an appliance with 300 farms of which proxies hang', () => {
     }
   });
 
-  it('shows no state that is older than six minutes and a half while three hang, and no list is answered', {
+  it('shows no state older than six and a half minutes while three hang, and no list responds', {
     timeout: 300_000,
   }, async () => {
     const { looks, silentAfter } = await lookAt(givenAppliance(300), 3);
@@ -206,7 +206,7 @@ describe('an appliance with 300 farms of which proxies hang', () => {
   });
 });
 
-it('a round over the farms that is cut off is followed by one that continues where it ended', async () => {
+it('an interrupted round over the farms is followed by one that continues where it ended', async () => {
   const state = { refusing: false };
   const farms = upFarms(10);
   const { poller, asked } = givenPoller({

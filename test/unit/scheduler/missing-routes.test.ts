@@ -47,7 +47,7 @@ function given() {
   return { state, in404, ...rest };
 }
 
-it('a route that an appliance lacks is asked for once an hour', async () => {
+it('a missing route is requested once an hour', async () => {
   const { in404 } = given();
 
   const first = await in404(55);
@@ -69,7 +69,7 @@ it.each([
       state.isAway = false;
     },
   ],
-])('and again after %s', async (_, happens) => {
+])('a missing route is requested again after %s', async (_, happens) => {
   const { state, in404 } = given();
   const first = await in404(25);
 

@@ -7,7 +7,7 @@ import { answering, givenPoller } from './given-poller.ts';
 
 const minuteMs = 60_000;
 
-describe("the exporter's own numbers", () => {
+describe("the exporter's own metrics of a poller", () => {
   it('are written again only when something has changed', async () => {
     const { poller, exposition } = givenPoller({ names: ['farms'], answer: answering() });
     poller.start();
@@ -21,7 +21,7 @@ describe("the exporter's own numbers", () => {
     expect(await exposition()).not.toBe(before);
   });
 
-  it('begin with runs of every collector at 0, and with no reason, transition or gauge before its first occurrence', async () => {
+  it('start with runs of every collector at 0, and without reasons, transitions or gauges', async () => {
     const names = ['farms', 'vpn'];
     const { poller, page } = givenPoller({ names, answer: answering() });
     poller.publish();
@@ -35,7 +35,7 @@ describe("the exporter's own numbers", () => {
     expect(text).not.toMatch(/^zlb_collector_(duration|last)/m);
   });
 
-  it('have the last run of a collector, the end of its last good one, and the calls by route and status', async () => {
+  it('have the last run of a collector, its last success, and the calls by route and status', async () => {
     let fails = false;
     const { poller, page } = givenPoller({
       names: ['system'],
@@ -71,7 +71,7 @@ describe("the exporter's own numbers", () => {
   });
 
   it.each(['unauthorized', 'tls'] as const)(
-    'have the reason while the newest call fails, also a probe, and without an error counted by then: %s',
+    'have the reason while the newest call or probe fails, before an error is counted: %s',
     async (reason) => {
       let fails: FailureReason | undefined;
       const { poller, page } = givenPoller({
@@ -96,7 +96,7 @@ describe("the exporter's own numbers", () => {
     },
   );
 
-  it('do not count as series of the appliance, nor do those of the poller before', async () => {
+  it('do not count as series of the appliance, nor do those of the previous poller', async () => {
     const { poller, page, replace } = givenPoller({ names: ['farms'], answer: answering() });
     poller.start();
     await vi.advanceTimersByTimeAsync(minuteMs);

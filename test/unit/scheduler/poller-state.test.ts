@@ -24,7 +24,7 @@ function givenAppliance(
   };
 }
 
-describe('a poller that takes the place of another', () => {
+describe('a poller that replaces another', () => {
   it('shows inherited readings only as long as its own max_stale permits', async () => {
     const { page, replace, answers } = givenAppliance(['farms'], { maxStaleMs: 3 * hourMs });
     await vi.advanceTimersByTimeAsync(minuteMs);
@@ -41,7 +41,7 @@ describe('a poller that takes the place of another', () => {
     expect(valueOf(await page(), 'zlb_up')).toBe(0);
   });
 
-  it('knows which routes the appliance lacks, and does not ask for them again at once', async () => {
+  it('inherits which routes are missing, and does not request them again at once', async () => {
     const lacking = givenAppliance(['farms', 'vpn']);
     lacking.answers(answering({ listVpns: { fails: 'not_found' } }));
     await vi.advanceTimersByTimeAsync(10 * minuteMs);
@@ -55,7 +55,7 @@ describe('a poller that takes the place of another', () => {
     expect(successor.describe().collectors.find(({ name }) => name === 'vpn')).toMatchObject({ isSupported: false });
   });
 
-  it('shows one that cannot be read again no longer than that, although the appliance answers', async () => {
+  it('shows a reading that cannot be renewed no longer than that, although the appliance responds', async () => {
     const names = ['farms', 'backends'];
     const { page, replace, answers } = givenAppliance(names, { maxStaleMs: 3 * hourMs });
     await vi.advanceTimersByTimeAsync(minuteMs);
@@ -70,7 +70,7 @@ describe('a poller that takes the place of another', () => {
     expect(seriesOf(await page(), 'zlb_backend_status')).toEqual([]);
   });
 
-  it('shows them longer if its max_stale is longer', async () => {
+  it('shows inherited readings longer if its max_stale is longer', async () => {
     const { page, replace, answers } = givenAppliance(['farms'], { maxStaleMs: 2 * minuteMs });
     await vi.advanceTimersByTimeAsync(minuteMs);
     answers(() => ({ fails: 'timeout' }));
@@ -108,7 +108,7 @@ describe('a poller that takes the place of another', () => {
     expect(shown).toEqual(new Set([8]));
   });
 
-  it('keeps the pauses between calls, also if it is replaced many times', async () => {
+  it('keeps the pauses between calls, even if it is replaced many times', async () => {
     const slow = { callMs: 4 * secondMs, maxBusyRatio: 0.05 };
     const names = ['farms', 'certificates'];
     const { replace, asked } = givenAppliance(names, slow);
@@ -124,7 +124,7 @@ describe('a poller that takes the place of another', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual((4 * secondMs) / 0.05 - 1);
   });
 
-  it('does not use a list of farms that is no longer read', async () => {
+  it('ignores a farm list that is no longer read', async () => {
     const { page, replace, answers, asked } = givenAppliance(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);
     expect(seriesOf(await page(), 'zlb_backend_status')).not.toEqual([]);
@@ -142,7 +142,7 @@ describe('a poller that takes the place of another', () => {
     expect(seriesOf(await page(), 'zlb_backend_status')).toEqual([]);
   });
 
-  it('does not keep an appliance as deactivated if nothing reads it any more', async () => {
+  it('does not keep an appliance as deactivated if nothing reads that any more', async () => {
     const { replace, answers } = givenAppliance(['farms', 'activation']);
     answers(() => ({ fails: 'unlicensed' }));
     await vi.advanceTimersByTimeAsync(10 * minuteMs);
@@ -152,7 +152,7 @@ describe('a poller that takes the place of another', () => {
     expect(successor.describe().deactivated).toBe(false);
   });
 
-  it('removes at once what a collector that is off now shows without a reading', async () => {
+  it('removes at once the series without a reading of a disabled collector', async () => {
     const { page, replace, answers } = givenAppliance(['farms', 'system']);
     answers(() => ({ fails: 'server_error' }));
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
@@ -163,7 +163,7 @@ describe('a poller that takes the place of another', () => {
     expect(valueOf(await page(), 'zlb_farms_with_state')).toBeUndefined();
   });
 
-  it('removes farms at once that it does not poll', async () => {
+  it('removes at once the farms that it does not poll', async () => {
     const { page, replace, answers } = givenAppliance(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);
     answers(() => ({ fails: 'timeout' }));
@@ -175,7 +175,7 @@ describe('a poller that takes the place of another', () => {
   });
 });
 
-it('a poller that is closed before it was started does not start later', async () => {
+it('a poller that was closed before its start does not start later', async () => {
   const { poller, asked } = givenPoller({ names: ['farms'], answer: answering() });
   await poller.close();
 

@@ -119,8 +119,8 @@ const stateAndNumber = (farm: string) => ({
   },
 });
 
-describe('the readings of an appliance', () => {
-  it('refuses a reading that is too long beside the others, and takes a newer one of its origin', () => {
+describe('the reading publisher', () => {
+  it('refuses a reading that is too long beside the others, and accepts a newer one of its origin', () => {
     const { known } = given({ maxBytes: 1_000 });
     const long = { ...reading('shop', 1), data: 'x'.repeat(600) };
     const put = (farm: string) => known.put({ collector: 'backends', farm }, long);
@@ -139,7 +139,7 @@ describe('the readings of an appliance', () => {
     expect(known.lastKnown, 'it makes room').toEqual([]);
   });
 
-  it('evicts a reading exactly when it is too old, and reports its origin', async () => {
+  it('evicts a reading exactly when it is stale, and reports its origin', async () => {
     const { known, page } = given();
     known.put({ collector: 'farms' }, reading('shop', 1, 1_000));
     known.put({ collector: 'backends', farm: 'db' }, reading('db', 2, 2_000));
@@ -157,7 +157,7 @@ describe('the readings of an appliance', () => {
     expect(known.data).toEqual([]);
   });
 
-  it('keeps a reading that was renewed in time, and counts it once', async () => {
+  it('keeps a reading that was refreshed in time, and counts it once', async () => {
     const { known, page, told } = given({ maxSeries: 1 });
     known.put({ collector: 'farms' }, reading('shop', 1, 1_000));
     known.put({ collector: 'farms' }, reading('shop', 2, 2_000));
@@ -167,7 +167,7 @@ describe('the readings of an appliance', () => {
     expect(told).toEqual([]);
   });
 
-  it('leaves out a family that does not fit, counts it, and restores it when there is room', async () => {
+  it('drops a family that does not fit, counts it, and restores it when there is room', async () => {
     const { known, page, told } = given({ maxSeries: 4 });
     known.put({ collector: 'farms' }, reading('shop', 1));
 
@@ -233,7 +233,7 @@ describe('the readings of an appliance', () => {
   });
 });
 
-describe('details at the limit of series', () => {
+describe('details at the series limit', () => {
   /** A reading of one number for the farm and two for each of its backends. */
   const farmWith = (farm: string, backends: number) => ({
     write(emit: Emit) {
@@ -245,7 +245,7 @@ describe('details at the limit of series', () => {
   const shown = (page: readonly string[]) =>
     page.map((line) => line.replace(/^zlb_(\w+)\{.*farm="(\w+)".*/, '$2 $1')).sort();
 
-  it('leave a fifth of it to other metrics, and are left out by whole families', async () => {
+  it('leave a fifth of it to other metrics, and are dropped by whole families', async () => {
     const { known, page, told } = given({ maxSeries: 10 });
 
     known.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 5));
@@ -300,14 +300,14 @@ describe('details at the limit of series', () => {
   });
 });
 
-describe('the readings for people', () => {
+describe('the readings for the status page', () => {
   const farm = { collector: 'backends', farm: 'shop' };
   /** So many series of single backends. */
   const details = (count: number) => (emit: Emit) => {
     for (let index = 0; index < count; index += 1) emit.sample(backend, { farm: 'shop', backend: String(index) }, 1);
   };
 
-  it('stay complete above the series limit, with the number of series that /metrics leaves out', async () => {
+  it('stay complete above the series limit, with the number of series that /metrics drops', async () => {
     const store = createMetricsStore([backend]);
     const { known, page } = given({ maxSeries: 10, store });
 

@@ -18,7 +18,7 @@ function givenRuns() {
 /** Lets everything happen that waits for nothing else. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-it('waits for the current run, because it may have read before the change', async () => {
+it('a refresh waits for the current run, because it may have read before the change', async () => {
   const { begun, endNext, run } = givenRuns();
   const repeats = new Repeats();
   const current = run('current')();
@@ -32,7 +32,7 @@ it('waits for the current run, because it may have read before the change', asyn
   expect(begun).toEqual(['current', 'again']);
 });
 
-it('combines requests before a run into one run', async () => {
+it('a refresh combines the requests before a run into one run', async () => {
   const { begun, endNext, run } = givenRuns();
   const repeats = new Repeats();
   const current = run('current')();
@@ -46,7 +46,7 @@ it('combines requests before a run into one run', async () => {
   expect(begun).toEqual(['current', 'request 1']);
 });
 
-it('runs once more for a request during its run', async () => {
+it('a refresh runs once more for a request during its run', async () => {
   const { begun, endNext, run } = givenRuns();
   const repeats = new Repeats();
 
@@ -62,7 +62,7 @@ it('runs once more for a request during its run', async () => {
   expect(begun).toEqual(['first', 'second']);
 });
 
-it('reads 20 of the farms that change at once, since a longer queue would stop the loop', async () => {
+it('a refresh reads 20 of the farms that change at once, because a longer queue would block the loop', async () => {
   const { begun, run } = givenRuns();
   const { name, schedule, maxStaleMs } = backends;
   const job = createJob(
@@ -82,7 +82,7 @@ it('reads 20 of the farms that change at once, since a longer queue would stop t
   expect(begun).toEqual(Array.from({ length: 20 }, (_, index) => `shop-${index}`));
 });
 
-it('probes the farms that changed at once, and all of them again in the next run by the schedule', async () => {
+it('a refresh probes the changed farms at once, and all of them again in the next scheduled run', async () => {
   const job = createJob(
     { collector: vip, schedule: vip.schedule, maxStaleMs: vip.maxStaleMs },
     { appliance: 'lb', priority: 0, intervalMs: 60_000, jitterRatio: 0.1 },
@@ -100,7 +100,7 @@ it('probes the farms that changed at once, and all of them again in the next run
   expect(probed).toEqual([new Set(['shop'])]);
 });
 
-it('keeps no names of farms that changed where nothing probes them', async () => {
+it('a refresh keeps no names of changed farms if nothing probes them', async () => {
   const nothing = (): Promise<void> => Promise.resolve();
   const refresh = new Refresh({ jobs: new Map(), run: nothing, beginAgain: nothing, runFarm: nothing });
 

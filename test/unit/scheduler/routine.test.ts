@@ -44,7 +44,7 @@ function given(count: number, { names = ['farms', 'backends'], routineBusyRatio 
 }
 
 describe('the backends of a farm', () => {
-  it('are read with each fourth run while its word says that all are up, and each minute otherwise', async () => {
+  it('are read in each fourth run while the farm state says that all are up, and each minute otherwise', async () => {
     const { word, readsOf, state } = given(5);
     for (const [index, status] of ['problem', 'needed restart', '-1'].entries()) word(`f${index}`, status);
     state.down.add('f3');
@@ -59,7 +59,7 @@ describe('the backends of a farm', () => {
     expect(readsOf('f4', fromMs)).toBeLessThanOrEqual(11);
   });
 
-  it('are read as soon as a list with another word came, however much that list and the routine readings have cost', async () => {
+  it('are read as soon as a list has another state, whatever the list and the routine readings have cost', async () => {
     const { word, firstReadOf, state, asked, page } = given(60, slowly);
     state.listMs = 2_000;
     await vi.advanceTimersByTimeAsync(hourMs / 2);
@@ -75,7 +75,7 @@ describe('the backends of a farm', () => {
     expect(stateOf(await page(), 'zlb_backend_status', { farm: 'f7' })).toBe('down');
   });
 
-  it('are shown as long as its word is fresh, also if their numbers are read less often than max_stale', async () => {
+  it('are shown as long as the farm state is fresh, even if they are read less often than max_stale', async () => {
     const { page, state } = given(60, slowly);
     await vi.advanceTimersByTimeAsync(hourMs);
     expect(valueOf(await page(), 'zlb_collector_round_seconds', { collector: 'backends' })).toBeGreaterThan(600);
@@ -90,7 +90,7 @@ describe('the backends of a farm', () => {
     expect(after).toBeLessThan(30);
   });
 
-  it('are read at least each 90 minutes even if the routine budget is too short for it: somebody may have removed one', async () => {
+  it('are read every 90 minutes even beyond the routine budget, because one may have been removed', async () => {
     const { timesOf, state } = given(60, { routineBusyRatio: 0.005 });
     state.farmMs = 1_000;
     await vi.advanceTimersByTimeAsync(4 * hourMs);
@@ -103,7 +103,7 @@ describe('the backends of a farm', () => {
     expect(Math.max(...gaps)).toBeLessThan(92 * minuteMs);
   });
 
-  it('vanish when its word has changed, until they are read, if nothing was read of them for max_stale', async () => {
+  it('disappear after a change of the farm state until they are read, if nothing was read for max_stale', async () => {
     const { page, state, word } = given(60, slowly);
     await vi.advanceTimersByTimeAsync(hourMs);
     const shown = async () => seriesOf(await page(), 'zlb_backend_info', { farm: 'f9' }).length;
@@ -118,7 +118,7 @@ describe('the backends of a farm', () => {
 });
 
 describe('the budget of routine readings', () => {
-  it('is kept, and farms in trouble and the words of all are read in time beside it', async () => {
+  it('is respected, and troubled farms and all farm states are read in time beside it', async () => {
     const { asked, word, readsOf, state } = given(100);
     const fromMs = hourMs / 2;
     state.listMs = 1_000;
@@ -137,7 +137,7 @@ describe('the budget of routine readings', () => {
     expect(calls.filter(({ key }) => key === 'listFarms').length).toBeGreaterThanOrEqual(59);
   });
 
-  it('holds up what costs little no longer than a call', async () => {
+  it('delays a cheap collector no longer than one call', async () => {
     const names = ['farms', 'backends', 'farm_config', 'farm_connections', 'system'];
     const { asked } = given(60, { names, ...slowly });
     await vi.advanceTimersByTimeAsync(hourMs / 2);

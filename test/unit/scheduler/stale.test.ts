@@ -44,7 +44,7 @@ describe('a collector that fails alone', () => {
     expect(await farmsShown(given)).toBe(0);
   });
 
-  it('shows no reading past max_stale while a call waits for an answer that never comes', async () => {
+  it('shows no reading past max_stale while a call waits for a response that never comes', async () => {
     let callMs = 6 * secondMs;
     const farms = [{ farmname: 'shop', profile: 'http', status: 'up' }];
     const given = givenPoller({
@@ -63,7 +63,7 @@ describe('a collector that fails alone', () => {
     expect(stateOf(await given.page(), 'zlb_farm_status')).toBeUndefined();
   });
 
-  it('reports its failed round, although the breaker ended it', async () => {
+  it('reports its failed round, although the circuit breaker ended it', async () => {
     const state: { answer?: Answer; callMs?: number } = {};
     const given = givenFarms(60, state);
     given.poller.start();
@@ -103,7 +103,7 @@ it.each([
 });
 
 describe('a machine that was suspended for hours', () => {
-  it('shows no earlier reading, although a round was in progress and an answer comes at once', async () => {
+  it('shows no earlier reading, although a round was in progress and a response comes at once', async () => {
     const given = givenFarms(60);
     given.poller.start();
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
@@ -120,7 +120,7 @@ describe('a machine that was suspended for hours', () => {
     expect(await farmsShown(given)).toBeLessThan(5);
   });
 
-  it('does not date an answer later than its request', async () => {
+  it('does not date a response later than its request', async () => {
     const state: { callMs?: number } = {};
     const given = givenFarms(1, state);
     given.poller.start();
@@ -166,7 +166,7 @@ describe('a clock that is set forward by an hour', () => {
     }
   }
 
-  it('removes what is too old by it, and all of that is read again at once', async () => {
+  it('removes what is stale by it, and all of that is read again at once', async () => {
     const { poller, page, asked, setClock } = given();
     poller.start();
     await pass({ page }, 130);
@@ -184,7 +184,7 @@ describe('a clock that is set forward by an hour', () => {
     expect(stateOf(await page(), 'zlb_farm_status', { farm: 'f0' })).toBe('up');
   });
 
-  it('does so in the course of a round, with what it had read before', async () => {
+  it('also affects a round in progress, with what it had already read', async () => {
     const { poller, page, asked, setClock } = given();
     poller.start();
     await pass({ page }, 120);
@@ -198,7 +198,7 @@ describe('a clock that is set forward by an hour', () => {
     expect(await farmsShown({ page })).toBe(20);
   });
 
-  it('asks once more, and not again and again, where the answers are missing', async () => {
+  it('triggers one more read, and not repeated ones, when responses are missing', async () => {
     const state: { fails?: 'timeout' } = {};
     const { poller, page, asked, setClock } = given(state);
     poller.start();
@@ -213,7 +213,7 @@ describe('a clock that is set forward by an hour', () => {
   });
 });
 
-it('a late answer from before a change does not replace the newer one, and is not a change of state', async () => {
+it('a late response from before a change does not replace the newer one, and is not a transition', async () => {
   const state = { status: 'up', callMs: 10 };
   const { poller, page, lines } = givenPoller({
     names: ['farms', 'backends'],

@@ -16,7 +16,7 @@ function givenAppliance(farms: string[]) {
   });
 }
 
-it('reads farms, activation, certificates and backends first, and is ready after them', async () => {
+it('the poller reads farms, activation, certificates and backends first, and is ready after them', async () => {
   const { poller, asked } = givenAppliance(Array.from({ length: 11 }, (_, index) => `shop-${index}`));
   poller.start();
 
@@ -30,7 +30,7 @@ it('reads farms, activation, certificates and backends first, and is ready after
   expect(keys.filter((key) => later.includes(key))).toEqual([]);
 });
 
-it('reads the backends after a slow first list of farms, also with two calls at a time', async () => {
+it('the poller reads the backends after a slow first farm list, also with two calls at a time', async () => {
   const { poller, asked, page } = givenPoller({
     names: ['farms', 'certificates', 'backends'],
     maxConcurrent: 2,
@@ -45,7 +45,7 @@ it('reads the backends after a slow first list of farms, also with two calls at 
   expect(seriesOf(await page(), 'zlb_collector_skipped_total')).toEqual([]);
 });
 
-it('probes the farms right after their first list, and not a minute later', async () => {
+it('the poller probes the farms right after their first list, and not a minute later', async () => {
   const { poller, page } = givenPoller({ names: ['farms', 'vip'], callMs: 5_000, answer: answering() });
   poller.start();
 
@@ -55,7 +55,7 @@ it('probes the farms right after their first list, and not a minute later', asyn
   expect(seriesOf(await page(), 'zlb_collector_skipped_total')).toEqual([]);
 });
 
-it('reads the backends of a new farm at once, however rarely all of them are read', async () => {
+it('the poller reads the backends of a new farm at once, however rarely all of them are read', async () => {
   const farms = Array.from({ length: 61 }, (_, index) => `shop-${index}`);
   const { poller, page } = givenAppliance(farms);
   poller.start();

@@ -37,8 +37,8 @@ describe.each([
   ['RequireAnyClientCert', 'cut off', 'let in', 'let in'],
   ['VerifyClientCertIfGiven', 'let in', 'cut off', 'let in'],
   ['RequireAndVerifyClientCert', 'cut off', 'cut off', 'let in'],
-] as const)('with %s', (clientAuth, withNone, withForeign, withRight) => {
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('clients are accepted as by Go over %s', async (version) => {
+] as const)('client_auth_type %s', (clientAuth, withNone, withForeign, withRight) => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('accepts the same clients as Go over %s', async (version) => {
     const { ask } = await givenWebAccess(policy(clientAuth));
     const tls = { minVersion: version, maxVersion: version };
 
@@ -51,12 +51,12 @@ describe.each([
 
 const day = 86_400_000;
 
-describe('a client that is refused', () => {
+describe('a refused client', () => {
   it.each([
     ['has expired', { notAfter: new Date(Date.now() - day) }, 'CERT_HAS_EXPIRED'],
     ['is of tomorrow', { notBefore: new Date(Date.now() + day) }, 'CERT_NOT_YET_VALID'],
     ['is for servers alone', { usages: ['serverAuth'] }, 'INVALID_PURPOSE'],
-  ] as const)('has a certificate that %s', async (_, flaw, reason) => {
+  ] as const)('is logged and counted when its certificate %s', async (_, flaw, reason) => {
     let refused = 0;
     const { ask, logged } = await givenWebAccess(policy('RequireAndVerifyClientCert'), {
       onRefused: () => (refused += 1),
@@ -70,7 +70,7 @@ describe('a client that is refused', () => {
     expect(refused).toBe(2);
   });
 
-  it('gets no answer to an early request, and is logged once with the reason', async () => {
+  it('gets no response to an early request, and is logged once with the reason', async () => {
     const asked: string[] = [];
     const { port, ask, logged } = await givenWebAccess(policy('RequireAndVerifyClientCert'), {
       handler: (request, response) => {
@@ -117,7 +117,7 @@ describe('client_allowed_sans', () => {
     expect(await outcomeOf(ask({ tls: { ...client } }))).toBe(outcome);
   });
 
-  it('apply to an unverified certificate too', async () => {
+  it('applies to an unverified certificate too', async () => {
     const { ask } = await givenWebAccess(policy('RequireAnyClientCert', ['client.test']));
 
     expect(await outcomeOf(ask({ tls: { ...foreign } }))).toBe('let in');

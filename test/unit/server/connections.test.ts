@@ -8,7 +8,7 @@ function largest(addresses: readonly string[], newcomer: string | undefined) {
 }
 
 describe('the per-network limit', () => {
-  it('returns the network with most members, and evicts one for a network with fewer', () => {
+  it('selects the network with most members, and evicts one in favour of a smaller network', () => {
     const all = ['192.0.2.1', '192.0.2.2', '192.0.2.2', '192.0.2.2'];
 
     expect(largest(all, '192.0.2.9')).toEqual({

@@ -11,7 +11,7 @@ const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
 it.each([
   ['plain', undefined, (port: number): Socket => connectPlain(port, '127.0.0.1')],
   ['TLS', tls, (port: number): Socket => connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })],
-] as const)('a body of single bytes that came at once is not taken apart to its end, %s', async (_, used, connect) => {
+] as const)('a body of single bytes that arrives at once is not parsed to its end: %s', async (_, used, connect) => {
   const { app } = createGuardedApp({
     ...times,
     tls: used,

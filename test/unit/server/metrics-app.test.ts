@@ -54,7 +54,7 @@ describe('GET /metrics', () => {
     ['Prometheus text', {}, 'gzip', 'gzip', gunzipSync],
     ['OpenMetrics', openmetrics, 'gzip', 'gzip', gunzipSync],
     ['Prometheus text for a client that names zstd', {}, 'zstd, gzip', 'zstd', zstdDecompressSync],
-  ] as const)('is the same compressed: %s', async (_, headers, accepted, encoding, decompress) => {
+  ] as const)('is the same when compressed: %s', async (_, headers, accepted, encoding, decompress) => {
     const app = givenApp();
 
     const plain = await get(app, '/metrics', headers);
@@ -68,7 +68,7 @@ describe('GET /metrics', () => {
     expect(withoutProcess(decompress(compressed.rawPayload).toString())).toBe(withoutProcess(plain.payload));
   });
 
-  it('has only the named appliances', async () => {
+  it('contains only the named appliances', async () => {
     const response = await get(givenApp(), '/metrics?appliance=lb-3&appliance=lb-1');
 
     expect(appliancesIn(response.payload)).toEqual(['lb-1', 'lb-3']);
@@ -105,12 +105,12 @@ describe('GET /probe', () => {
   });
 });
 
-describe('an appliance that is asked for', () => {
+describe('the appliance in a query', () => {
   const data = ['/metrics?appliance=lb-1&appliance=', '/probe?target=', '/api/status?appliance=lb-1&appliance='];
 
   const none = ['lb-9', '', 'LB-1', '__proto__', '192.0.2.1', 'https://192.0.2.1:444', 'http://169.254.169.254/latest'];
 
-  it.each(none)('is none for %j, because only configured names count', async (name) => {
+  it.each(none)('is unknown for %j, because only configured names count', async (name) => {
     for (const url of data) {
       const response = await get(givenApp(), url + encodeURIComponent(name));
 
@@ -121,7 +121,7 @@ describe('an appliance that is asked for', () => {
     }
   });
 
-  it('is named with its shard if it is one of another shard', async () => {
+  it('is named with its shard if it belongs to another shard', async () => {
     for (const url of [...data, '/?appliance=']) {
       const response = await get(givenApp(), `${url}lb-4`);
 
@@ -167,7 +167,7 @@ describe('GET /sd', () => {
 });
 
 describe('GET /', () => {
-  it('shows for each appliance whether it answers', async () => {
+  it('shows for each appliance whether it responds', async () => {
     const statuses = [
       ...threeStatuses(),
       unknownAppliance({ name: 'lb-4', up: true, deactivated: true }),
@@ -197,7 +197,7 @@ describe('GET /', () => {
   });
 });
 
-it('GET /-/healthy and /-/ready is healthy when it listens, and ready after the first run of every collector', async () => {
+it('GET /-/healthy is healthy when the exporter listens, and /-/ready after the first run of every collector', async () => {
   const state = { ready: false };
   const app = givenApp({ state });
 
@@ -207,11 +207,11 @@ it('GET /-/healthy and /-/ready is healthy when it listens, and ready after the 
   expect(await statusOf(app, '/-/ready')).toBe(200);
 });
 
-describe('other requests', () => {
+describe('the metrics listener', () => {
   it.each([
     ...['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'].map((method) => [method, 'application/json']),
     ...['json', ';', 'application/json; charset'].map((type) => ['POST', type]),
-  ])('%s is refused everywhere, with the allowed methods, also with a body of the type %s', async (method, type) => {
+  ])('refuses %s everywhere, with the allowed methods, also for a body of the type %s', async (method, type) => {
     const app = givenApp();
 
     for (const url of ['/', '/metrics', '/probe?target=lb-1', '/sd', '/api/status', '/-/healthy', '/-/ready']) {
@@ -300,7 +300,7 @@ describe('other requests', () => {
     },
   );
 
-  it('tells where the pages of the gateway are, or that it is off', async () => {
+  it('says where the pages of the gateway are, or that it is off', async () => {
     const state = { ready: true, adminUrl: 'http://127.0.0.1:9445' };
 
     const on = await get(givenApp({ state }), '/console/');
@@ -310,7 +310,7 @@ describe('other requests', () => {
     expect(off.payload).toBe('Not found. /docs is a page of the gateway, which is off.\n');
   });
 
-  it('with an internal error are logged, and the answer has no details', async () => {
+  it('logs an internal error, and responds without details', async () => {
     const lines: string[] = [];
     const app = givenApp({ log: lines, statuses: new Error('the key is 1234') });
 
@@ -321,7 +321,7 @@ describe('other requests', () => {
     expect(JSON.parse(lines[0] ?? '{}')).toMatchObject({ level: 50, path: '/', msg: 'request failed' });
   });
 
-  it('says in the log why the history cannot be read', async () => {
+  it('logs why the history cannot be read', async () => {
     const lines: string[] = [];
     const app = givenApp({ log: lines, findEvents: () => Promise.reject(new Error('the disk is gone')) });
 
@@ -354,7 +354,7 @@ describe('other requests', () => {
     ]),
     [`since=${'9'.repeat(400)}d`, 'since is a duration, such as 2h, or a moment in ISO 8601.'],
     ['limit=5&limit=6', 'querystring/limit must be string'],
-  ])('says what is wrong with a question to the history that has %s', async (query, says) => {
+  ])('explains the error in a history query with %s', async (query, says) => {
     const lines: string[] = [];
 
     const response = await givenApp({ log: lines }).inject(`/api/history?${query}`);
@@ -363,7 +363,7 @@ describe('other requests', () => {
     expect(lines).toEqual([]);
   });
 
-  it('names the kinds of events to a caller that asks for another one', async () => {
+  it('lists the kinds of events to a caller that requests another one', async () => {
     const response = await givenApp().inject('/api/history?kind=state&kind=states');
 
     expect(response.statusCode).toBe(400);
@@ -371,8 +371,8 @@ describe('other requests', () => {
   });
 });
 
-describe('the pages of some appliances', () => {
-  it('are made a few at a time, and not for readers that have left', async () => {
+describe('the pages of single appliances', () => {
+  it('are rendered a few at a time, and not for readers that have left', async () => {
     const made: PromiseWithResolvers<Page>[] = [];
     const page: Fleet['page'] = () => {
       made.push(Promise.withResolvers());

@@ -4,7 +4,7 @@ import { acceptsGzip } from '../../../src/lib/accept.ts';
 
 const openmetrics1 = 'application/openmetrics-text;version=1.0.0';
 
-describe('the format', () => {
+describe('the negotiated format', () => {
   it.each([
     [
       'Prometheus 2.42',
@@ -66,6 +66,6 @@ it.each([
   ['a client that refuses it to three digits', 'gzip;q=0.000', false],
   ['a client that names others only', 'br, zstd, deflate', false],
   ['a client that writes a weight that is none', 'gzip;q=much', false],
-])('whether %s gets gzip is read from %s', (_, acceptEncoding, isAccepted) => {
+])('the gzip support of %s is read from %s', (_, acceptEncoding, isAccepted) => {
   expect(acceptsGzip(acceptEncoding)).toBe(isAccepted);
 });

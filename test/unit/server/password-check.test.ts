@@ -11,7 +11,7 @@ function givenThread() {
   return thread;
 }
 
-it('compares each password with its own hash', async () => {
+it('the password check compares each password with its own hash', async () => {
   const thread = givenThread();
   const other = hashSync('builder', genSaltSync(5));
 
@@ -25,14 +25,14 @@ it('compares each password with its own hash', async () => {
   expect(matches).toEqual([true, false, true, false]);
 });
 
-it('takes the hashes that htpasswd and Go make', async () => {
+it('the password check accepts the hashes of htpasswd and Go', async () => {
   const thread = givenThread();
 
   for (const prefix of ['$2a$', '$2b$', '$2y$'])
     expect(await thread.compare('wonderland', hash.replace(/^\$2.\$/, prefix))).toBe(true);
 });
 
-it('fails what waits when it dies, and is there again for the next one', async () => {
+it('the password check fails waiting attempts when its worker dies, and restarts for the next one', async () => {
   const thread = givenThread();
   const noPassword = JSON.parse('1');
 
@@ -43,7 +43,7 @@ it('fails what waits when it dies, and is there again for the next one', async (
   expect(next).toBe(true);
 });
 
-it('ends when it is closed, also while it compares', async () => {
+it('the password check ends when it is closed, even during a comparison', async () => {
   const thread = givenThread();
   const slow = hash.replace('$04$', '$15$');
 
@@ -67,11 +67,11 @@ function givenCheck() {
   };
 }
 
-describe('an attempt', () => {
+describe('a password attempt', () => {
   it.each([
     [true, 'right'],
     [false, 'wrong'],
-  ])('that comes many times at once is compared once: %s is %s', async (matches, result) => {
+  ])('is compared once when it arrives many times at once: %s is %s', async (matches, result) => {
     const { held, check } = givenCheck();
 
     const attempts = Array.from({ length: 5 }, () => check('alice', 'wonderland'));
@@ -81,7 +81,7 @@ describe('an attempt', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('of an unknown user takes as long as another one, and is wrong whatever comes out', async () => {
+  it('takes the same time for an unknown user, and is always wrong', async () => {
     const { held, check } = givenCheck();
 
     const attempt = check('mallory', 'wonderland');
@@ -90,7 +90,7 @@ describe('an attempt', () => {
     expect([await attempt, held[0]?.hash]).toEqual(['wrong', 'hash of alice']);
   });
 
-  it('that was right stays known despite wrong ones, which are compared again', async () => {
+  it('stays cached once it was right, while wrong ones are compared again', async () => {
     const { held, check } = givenCheck();
     const right = check('alice', 'wonderland');
     held.shift()?.resolve(true);
@@ -106,7 +106,7 @@ describe('an attempt', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('that was right stays known while it is used, and others are forgotten after a hundred', async () => {
+  it('stays cached while it is used, and others are evicted after a hundred', async () => {
     const { users, held, check } = givenCheck();
     const login = async (user: string) => {
       users.set(user, new Secret(`hash of ${user}`));
@@ -124,7 +124,7 @@ describe('an attempt', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('that was right before a reload is compared with the new hash', async () => {
+  it('is compared with the new hash after a reload', async () => {
     const { users, held, check } = givenCheck();
     const before = check('alice', 'wonderland');
     held[0]?.resolve(true);
@@ -149,7 +149,7 @@ describe('an attempt', () => {
     expect([held.length, await attempts[8], oneMore]).toEqual([32, 'busy', 'busy']);
   });
 
-  it('that could not be compared is not a wrong one', async () => {
+  it('does not count as wrong when it could not be compared', async () => {
     const { held, check } = givenCheck();
 
     const failed = check('alice', 'wonderland');

@@ -96,7 +96,7 @@ function given(status: FleetStatus) {
 }
 
 describe('GET /api/status', () => {
-  it('judges again after a clock that was ahead was put right', async () => {
+  it('judges again after a clock that was ahead was corrected', async () => {
     const notAfterSeconds = 1_795_200_000;
     const expiring = certificateStatus({ file: 'shop.pem', notAfterSeconds, usedBy: ['shop'] });
     const { state, get } = given({ appliances: [appliance('lb-1', { certificates: [expiring] })], transitions: [] });
@@ -109,7 +109,7 @@ describe('GET /api/status', () => {
     expect(after).not.toContain('has expired');
   });
 
-  it('has the status as JSON, with null for unknown values', async () => {
+  it('returns the status as JSON, with null for unknown values', async () => {
     const { get } = given({ appliances: [whole, appliance('lb-2')], transitions: [changeOf('lb-1')] });
 
     const response = await get();
@@ -144,7 +144,7 @@ describe('GET /api/status', () => {
     });
   });
 
-  it('has only the named appliances, also in transitions, and does not describe the others', async () => {
+  it('returns only the named appliances, also in transitions, and does not render the others', async () => {
     const names = ['lb-1', 'lb-2', 'lb-3'];
     const { get, state } = given({
       appliances: names.map((name) => appliance(name)),
@@ -162,7 +162,7 @@ describe('GET /api/status', () => {
     expect(state.described).toEqual(['lb-2', 'lb-1', 'lb-3']);
   });
 
-  it('describes a very large appliance less often than its status changes, for all readers together', async () => {
+  it('renders a very large appliance less often than its status changes, for all readers together', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const { get, state } = given({ appliances: [whole], transitions: [] });
@@ -177,7 +177,7 @@ describe('GET /api/status', () => {
     expect((await get()).json()).toMatchObject({ appliances: [{ version: '2' }] });
   });
 
-  it('has what an appliance and its twin differ in, and null where that is not known', async () => {
+  it('returns the differences of an appliance and its twin, and null while they are unknown', async () => {
     const { get, state } = given({ appliances: [appliance('lb-1')], transitions: [] });
     state.twin = { name: 'lb-2', comparison: undefined };
     expect((await get()).json()).toMatchObject({

@@ -23,6 +23,6 @@ it.each<[what: string, isNeeded: boolean, after: Partial<WebPolicy>]>([
   ['the same again', false, { tls: { ...tls }, users: new Map([['alice', new Secret('a hash')]]) }],
   ['another certificate of its own', false, { tls: { ...tls, cert: 'a renewed certificate' } }],
   ['other headers', false, { headers: { 'x-frame-options': 'deny' } }],
-])('a new policy with %s makes clients show again who they are: %s', (_, isNeeded, after) => {
+])('a new policy with %s makes clients authenticate again: %s', (_, isNeeded, after) => {
   expect(requiresReauthentication(before, { ...before, ...after })).toBe(isNeeded);
 });

@@ -42,7 +42,7 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
   adminDeniedPer15m: [['ZlbAdminGateway', '> 10']],
 };
 
-it.each(Object.entries(literals))('%s is the number of the rules', (name, places) => {
+it.each(Object.entries(literals))('the threshold %s is the same in the rules', (name, places) => {
   const value = alertThresholds[name as keyof typeof alertThresholds];
   for (const [rule, text] of places) {
     const rules = shippedRules.filter(({ alert, record }) => (alert ?? record) === rule);
@@ -58,7 +58,7 @@ const validity = (leftDays: number, lifeDays: number) => ({
   notAfterSeconds: nowMs / 1_000 + leftDays * 86_400,
 });
 
-it('the life left is a part from 0 to 1, and unknown without a beginning', () => {
+it('the remaining life is a ratio from 0 to 1, and unknown without a start', () => {
   expect(lifeLeft(validity(50, 200), nowMs)).toBe(0.25);
   expect(lifeLeft(validity(-1, 200), nowMs)).toBe(0);
   expect(lifeLeft(validity(300, 200), nowMs)).toBe(1);
@@ -70,6 +70,6 @@ it.each([
   [27, 'soon'],
   [2, 'imminent'],
   [-1, 'imminent'],
-])('without a beginning the days decide: %s days are %s', (days, window) => {
+])('without a start, the days decide: %s days are %s', (days, window) => {
   expect(expiryWindow({ notAfterSeconds: nowMs / 1_000 + days * 86_400 }, nowMs)).toBe(window);
 });

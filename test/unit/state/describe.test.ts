@@ -47,7 +47,7 @@ const nothingRead: Parameters<typeof describeAppliance>[0] = {
   collectors: [],
 };
 
-it('an appliance has the farms with an objective, and whether its log is silent, where it sends one', () => {
+it('the status of an appliance has the farms with an objective, and whether its log is silent', () => {
   const objectives = [
     { farm: 'shop', hasLatency: true },
     { farm: 'db', hasLatency: false },
@@ -83,7 +83,7 @@ it.each([
   expect(shopWith(state, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
 });
 
-describe('the status of a farm, as configured', () => {
+describe('the configured status of a farm', () => {
   const service = (id: string, farmguardian: unknown) => ({ id, farmguardian, backends: [] });
   const read = async (readFarm: object, profile = 'https', checks: unknown = { params: [] }) => {
     const { data } = await collectFarmFrom(farmConfig, { ...shop, profile }, { listFarmguardians: checks, readFarm });
@@ -102,7 +102,7 @@ describe('the status of a farm, as configured', () => {
     expect(part).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: false });
   });
 
-  it('names the configured backends like the metrics, and nothing without a list', async () => {
+  it('names the configured backends as the metrics do, and nothing without a list', async () => {
     const twin = { ip: '10.0.0.1', port: 80 };
     const services = [
       {
@@ -126,7 +126,7 @@ describe('the status of a farm, as configured', () => {
     expect((await read({ params }))?.configuredBackends).toBe(undefined);
   });
 
-  it('reports no unknown health check or certificate', async () => {
+  it('does not report an unknown health check or certificate', async () => {
     const silent = { params: { status: 'up' }, services: [{ id: 'a', backends: [] }] };
 
     expect(await read(silent, 'https', refusal('forbidden'))).toMatchObject({
@@ -166,7 +166,7 @@ it.each([
   expect(status.certificates?.[0]?.usedBy).toEqual(users);
 });
 
-it('the status of the activation has its end, its kind and the edition', async () => {
+it('the status of the activation has its expiry, its kind and the edition', async () => {
   const { data } = await collectFrom(activation, {
     readSystemVersion: { params: { hostname: 'lb' } },
     readSystemInfo: { params: { hostname: 'lb', edition: 'enterprise' } },
@@ -180,7 +180,7 @@ it('the status of the activation has its end, its kind and the edition', async (
   });
 });
 
-it('the status of the appliance and of its interfaces leaves out objects without a name', async () => {
+it('the status of the appliance and of its interfaces omits objects without a name', async () => {
   const whole = { params: { hostname: 'lb-a', relianoid_version: '7.9.0', edition: 'community' } };
 
   const known = await collectFrom(appliance, { readSystemInfo: whole });
@@ -243,7 +243,7 @@ describe('backends of a farm', () => {
     ['read while its state stayed', 50_000, undefined, 'down'],
     ['read after its state changed', 50_000, 49_999, 'down'],
     ['read before its state changed: they are not known', 50_000, 50_001, undefined],
-  ])('%s', (_, takenAtMs, changedAtMs, state) => {
+  ])('are shown or unknown: %s', (_, takenAtMs, changedAtMs, state) => {
     expect(readAt(takenAtMs, changedAtMs)?.backends?.[0]?.state).toBe(state);
   });
 });
@@ -267,7 +267,7 @@ it('the users of a certificate are as old as the oldest configuration that was r
 it.each([
   ['50,000', 250, 250],
   ['more than 50,000', 251, undefined],
-])('the status of an appliance whose farms name %s uses of certificates', (_, count, users) => {
+])('the status of an appliance is limited for farms with %s uses of certificates', (_, count, users) => {
   const files = Array.from({ length: 200 }, (__, index) => `${index}.pem`);
   const all = Array.from({ length: count }, (__, index) => ({ ...shop, name: `farm-${index}` }));
   const config = { certificates: files, checks: [], backends: undefined, protocol: undefined };
@@ -304,7 +304,7 @@ describe('the last known use of a certificate', () => {
     });
   });
 
-  it('is that of the configurations while the list of farms is too old', () => {
+  it('is taken from the configurations while the farm list is stale', () => {
     expect(useIn([config('shop', 60_000)], [list])).toEqual({
       usedBy: undefined,
       lastKnownUse: { farms: ['shop'], readMs: startedAtMs + 60_000 },
@@ -353,7 +353,7 @@ describe('a probe of a farm', () => {
     ['in another state: it says nothing', { state: 'down' }, undefined, undefined],
     ['at another port: it says nothing', { vport: '8443' }, undefined, undefined],
     ['at another address: it says nothing', { vip: '192.0.2.41' }, undefined, undefined],
-  ])('%s', (_, now, changedAtMs, probe) => {
+  ])('is used or ignored: %s', (_, now, changedAtMs, probe) => {
     const status = given(now, changedAtMs);
 
     if (probe) expect(status.farms?.[0]?.probe).toMatchObject(probe);
@@ -361,7 +361,7 @@ describe('a probe of a farm', () => {
     expect(status.probes).toEqual(probe && { farms: 1, reached: 1, oldestMs: startedAtMs + 50_000 });
   });
 
-  it('is as old as the oldest, where several are counted', () => {
+  it('is as old as the oldest if several are counted', () => {
     const names = ['shop', 'blog'];
     const { probes } = statusOf(
       { collector: 'farms', data: { farms: names.map((name) => ({ ...listed, name })), excluded: 0 } },
@@ -378,7 +378,7 @@ describe('a probe of a farm', () => {
   it.each([
     ['later than the appliance was asked: it answers', 40_000, { isSilent: false, answersClients: true }, undefined],
     ['earlier: its proxy is silent', 60_000, { isSilent: true }, ['shop']],
-  ])('of a silent farm that gets a handshake, %s', (_, atMs, silence, unanswered) => {
+  ])('decides about a silent farm that completes a handshake %s', (_, atMs, silence, unanswered) => {
     const served = [{ serverName: '', failure: undefined }];
     const status = given({ isSilent: true, asked: { atMs } }, undefined, served);
 
@@ -389,13 +389,13 @@ describe('a probe of a farm', () => {
   it.each([
     ['never answered twice: the next look is four minutes after the last', 2, 240_000],
     ['answered late: no look leaves anything on the appliance', 0, undefined],
-  ])('of a silent farm whose calls %s', (_, timeouts, afterMs) => {
+  ])('schedules the next probe of a silent farm whose calls %s', (_, timeouts, afterMs) => {
     const status = given({ isSilent: true, asked: { atMs: 60_000, timeouts } });
 
     expect(status.farms?.[0]?.nextLookMs).toBe(afterMs && startedAtMs + 60_000 + afterMs);
   });
 
-  it('that gets a connection and no answer has not reached the farm', () => {
+  it('has not reached a farm that connects but does not respond', () => {
     expect(given({}, undefined, [{ serverName: '', failure: 'timeout' }]).probes).toEqual({
       farms: 1,
       reached: 0,

@@ -4,7 +4,7 @@ import { freshnessOf } from '../../../src/state/freshness.ts';
 it.each([
   ['two intervals and ten seconds', 130_000, 'fresh'],
   ['more', 130_001, 'late'],
-])('a reading is late after two intervals and the ten seconds that a long run may take: %s', (_, age, expected) => {
+])('a reading is late after two intervals and the ten seconds of a long run: %s', (_, age, expected) => {
   const collector = {
     name: 'farms',
     ok: true,

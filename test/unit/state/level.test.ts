@@ -18,7 +18,7 @@ describe('the severity of a problem', () => {
     ['certificate', 'invalid', 'warning'],
     ['backend', 'critical', 'unknown'],
     ['farm', 'constructor', 'unknown'],
-  ] as const)('is that of the state too: a %s that is %s is %s', (object, state, severity) => {
+  ] as const)('is that of the state: a %s that is %s is %s', (object, state, severity) => {
     expect(levelOfState(object, state)).toBe(severity);
   });
 });

@@ -41,7 +41,7 @@ it('a transition has the new state and the old one', () => {
   ]);
 });
 
-it('a transition leads to unknown for every word outside the closed list, and not from one such word to another', () => {
+it('a transition leads to unknown for every word outside the closed list, but not between two such words', () => {
   const { compare, counted } = given();
   compare([farm('shop', 'up')]);
 
@@ -50,7 +50,7 @@ it('a transition leads to unknown for every word outside the closed list, and no
   expect(counted).toEqual(['farm unknown']);
 });
 
-it('a transition is not recorded if the object was missing between', () => {
+it('a transition is not recorded if the object was missing in between', () => {
   const { compare, counted } = given();
   compare([farm('shop', 'up')]);
 
@@ -60,7 +60,7 @@ it('a transition is not recorded if the object was missing between', () => {
   expect(counted).toEqual([]);
 });
 
-it('a transition dates the state of its object, and no clock that was set back puts that into the future', () => {
+it('a transition dates the state of its object, and a clock that was set back does not put it into the future', () => {
   const { compare } = given();
   const first = compare([farm('shop', 'up'), farm('db', 'up')]);
   const { states } = compare([farm('shop', 'down'), farm('db', 'up')]);
@@ -71,7 +71,7 @@ it('a transition dates the state of its object, and no clock that was set back p
   expect(sinceOf(states, () => 9)?.(farm('shop', ''))).toEqual(moment);
 });
 
-it('a transition takes no further memory while nothing changes', () => {
+it('a transition uses no further memory while nothing changes', () => {
   const { compare } = given();
   const { states } = compare([farm('shop', 'up')]);
 

@@ -339,13 +339,13 @@ const kinds = {
   'readings of an appliance': readings,
 };
 
-describe.each(Object.entries(kinds))('what is wrong with %s', (_, scenes) => {
-  it.each(scenes)('of %s', (_what, status, problems) => {
+describe.each(Object.entries(kinds))('the problems of %s', (_, scenes) => {
+  it.each(scenes)('are correct for %s', (_what, status, problems) => {
     expect(problemsOf(status)).toBe(problems);
   });
 });
 
-it('the words of every problem are those of test/golden/problems.txt, with what is the case', async () => {
+it('the texts of all problems match test/golden/problems.txt, with their cases', async () => {
   const problems = Object.entries(kinds).flatMap(([kind, scenes]) =>
     scenes.flatMap(([what, status]) =>
       applianceProblems(applianceStatus({ name: 'lb-1', ...status }), nowMs).map(({ title, meaning }) => ({
@@ -361,7 +361,7 @@ it('the words of every problem are those of test/golden/problems.txt, with what 
 });
 
 describe('a problem', () => {
-  it('of a service has the labels of its alert, and the time of its newest fault', () => {
+  it('has the labels of its alert and the time of its newest fault when it concerns a service', () => {
     const given = Array.from({ length: 60 }, (_, index) =>
       backendStatus({ backend: `10.0.0.${index}:80`, state: index < 20 ? 'down' : 'up', sinceMs: nowMs - index }),
     );
@@ -371,7 +371,7 @@ describe('a problem', () => {
     expect(problem).toMatchObject({ labels: { farm: 'shop', service: 'front' }, sinceMs: nowMs });
   });
 
-  it('of an appliance without a response has the time since its first failure', () => {
+  it('has the time since the first failure when it concerns an unresponsive appliance', () => {
     const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
 
     const [problem] = applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs);
@@ -387,7 +387,7 @@ describe('a problem', () => {
     );
   });
 
-  it('points to their daemon where several L4 farms went down together, and at no other farm', () => {
+  it('points to the L4 daemon when several L4 farms went down together, and to no other farm', () => {
     const wentDown = (name: string, ageMs: number | undefined, profile = 'l4xnat') =>
       farmStatus({ name, ...l4, profile, state: 'down', sinceMs: ageMs === undefined ? ageMs : nowMs - ageMs });
     const together = [wentDown('db', minuteMs), wentDown('dns', minuteMs)];
@@ -402,7 +402,7 @@ describe('a problem', () => {
   });
 
   it.each([398, 200, 100, 90, 64, 47, 45, 6.7])(
-    'is not a certificate of %s days with a third of its life left, but one with little less than a quarter and a tenth',
+    'is not reported for a certificate of %s days with a third of its life left, but with less than a quarter',
     (lifeDays) => {
       const left = (days: number) => problemsOf(certificate(days, {}, lifeDays));
 
@@ -412,7 +412,7 @@ describe('a problem', () => {
     },
   );
 
-  it('names an alert that exists', () => {
+  it('names an existing alert', () => {
     const named = ['src/state', 'src/pages/status'].flatMap((folder) =>
       readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile())
@@ -424,7 +424,7 @@ describe('a problem', () => {
   });
 });
 
-it('the order of what is wrong is the worst first, of these the newest, then what was so before anybody looked, and last what is still to come', () => {
+it('the problems are ordered by severity, then newest first, then those of unknown age, then pending ones', () => {
   const problem = (title: string, parts: Pick<Problem, 'level' | 'sinceMs'>): Problem => ({
     about: 'farm',
     appliance: 'lb-1',
@@ -475,7 +475,7 @@ it('an object has the worst level of its own problems, and its appliance that of
   });
 });
 
-it('what is not known has no level, and an appliance that was not read yet is unknown', () => {
+it('an unknown state has no level, and an appliance that was not read yet is unknown', () => {
   expect(levels(unknownAppliance({ name: 'lb-1' }))).toEqual({ appliance: 'unknown', farms: null, certificates: null });
 });
 
@@ -599,7 +599,7 @@ function failing(
   return collectorStatus({ name, ok: false, failure: { reason, sinceMs: nowMs - minutes * minuteMs } });
 }
 
-it('a critical farm has no backend where its configuration says so, else none of them is up', () => {
+it('a critical farm has no backend if its configuration says so, otherwise none of them is up', () => {
   const meaningOf = (more: Partial<FarmStatus>) =>
     applianceProblems(
       applianceStatus({ name: 'lb', farms: [farmStatus({ name: 'shop', state: 'critical', ...more })] }),
@@ -611,7 +611,7 @@ it('a critical farm has no backend where its configuration says so, else none of
   expect(meaningOf({ backends: [] })).toContain('none of its backends is up');
 });
 
-it('the repair of a hung proxy is said to call the daemon of L4 farms where the proxy is zproxy', () => {
+it('the repair of a hung proxy is said to call the L4 daemon if the proxy is zproxy', () => {
   const shop = farmStatus({
     name: 'shop',
     state: 'unknown',
@@ -629,7 +629,7 @@ it('the repair of a hung proxy is said to call the daemon of L4 farms where the 
   expect(meaningOf('pound')).not.toContain('L4');
 });
 
-it('the next look at a proxy that never answers is said, with what each look costs the appliance', () => {
+it('the next probe of a hung proxy is stated, with its cost for the appliance', () => {
   const shop = farmStatus({ name: 'shop', state: 'unknown', isSilent: true, askedMs: nowMs - 3 * minuteMs });
   const meaningOf = (nextLookMs: number) =>
     applianceProblems(applianceStatus({ name: 'lb', farms: [{ ...shop, nextLookMs }] }), nowMs)[0]?.meaning;
@@ -640,7 +640,7 @@ it('the next look at a proxy that never answers is said, with what each look cos
   expect(meaningOf(nowMs - minuteMs)).toContain('the next one is made in <1 min.');
 });
 
-it('readings that wait for a proxy which hangs are not a second problem', () => {
+it('readings that wait for a hung proxy are not a second problem', () => {
   const failing = collectorStatus({ name: 'backends', failure: { reason: 'timeout', sinceMs: nowMs } });
   const of = (isSilent: boolean) =>
     applianceProblems(

@@ -4,7 +4,7 @@ import { TransitionHistory } from '../../../src/state/transition-history.ts';
 const at = (atMs: number, appliance = 'lb') =>
   ({ atMs, appliance, object: 'farm', labels: { farm: 'shop' }, from: 'up', to: 'down' }) as const;
 
-it('the history of transitions has the newest two hundred first, and is the same list until the next one', () => {
+it('the history of transitions returns the newest two hundred first, and the same list until the next one', () => {
   const history = new TransitionHistory();
   for (let time = 0; time < 250; time += 1) history.onReading(undefined, [at(time, `lb-${time % 3}`)]);
   const list = history.newestFirst;
@@ -16,7 +16,7 @@ it('the history of transitions has the newest two hundred first, and is the same
   expect(list[0]?.atMs, 'a list that was handed out stays as it was').toBe(249);
 });
 
-it('the history of transitions keeps those of an appliance beside another one that changes all of its states at each poll', () => {
+it('the history of transitions keeps those of an appliance beside one that changes all its states at each poll', () => {
   const history = new TransitionHistory();
   history.onReading(undefined, [at(1, 'good'), at(1, 'good')]);
   for (let time = 2; time < 50; time += 1)
