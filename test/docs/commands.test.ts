@@ -24,7 +24,7 @@ describe.skipIf(!neededPrograms.every(isThere))('the commands of the documents',
     machine.reset();
   });
 
-  it.each(documents)('in %s work one after the other', { timeout: patienceMs }, async (_, ofFile) => {
+  it.each(documents)('work one after the other in %s', { timeout: patienceMs }, async (_, ofFile) => {
     const shell = openShell(machine);
     const complaints: string[] = [];
     for (const block of ofFile) {

@@ -118,7 +118,7 @@ describe.each([
     expect(ms).toBeLessThan(4_000);
   });
 
-  it('logs again once there is room, and says how many lines are missing', async () => {
+  it('logs again once there is room, and says how many lines were lost', async () => {
     const log = join(givenFolder(), 'log');
     const wrapper = ['bash', '-c', 'ulimit -f 48; exec "$@" 2>>"$0"', log];
     const exporter = await startExporter({ format, stderr: 'inherit', wrapper });

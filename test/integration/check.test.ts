@@ -190,7 +190,7 @@ describe('the report of check', () => {
   const broken = { kind: 'status', status: 500, body: { message: 'broken' } } as const;
   it.each<readonly [what: string, fail: (appliance: SimulatedAppliance) => void, text: RegExp]>([
     [
-      'an answer that makes no sense',
+      'a response that makes no sense',
       ({ fail }) => fail('GET /certificates', { kind: 'status', status: 200, body: 7 }),
       /This release answers in an unknown way: report it/,
     ],

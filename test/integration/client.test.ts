@@ -199,7 +199,7 @@ describe('the certificate of the appliance', () => {
   });
 
   it.each<[what: string, make: () => TlsMaterial, trusted: boolean]>([
-    ['nobody vouches for it', () => makeMaterial(), false],
+    ['no trusted authority issued it', () => makeMaterial(), false],
     ['it has expired', () => makeMaterial({ expired: true }), true],
     ['it is for another name', () => makeMaterial({ name: 'lb.example.org' }), true],
   ])('is refused with a remedy when %s, and accepted with insecure_skip_verify', async (_, make, trusted) => {

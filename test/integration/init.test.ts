@@ -325,11 +325,7 @@ describe('init without a terminal', () => {
   });
 
   it.each([
-    [
-      'a name that is there already',
-      'appliances:\n  - { name: lb-1, url: "https://192.0.2.1", api_key: abc }\n',
-      /name/,
-    ],
+    ['a name that exists already', 'appliances:\n  - { name: lb-1, url: "https://192.0.2.1", api_key: abc }\n', /name/],
     ['a list in brackets', 'appliances: [{ name: lb-2, url: "https://192.0.2.1", api_key: abc }]\n', /brackets/],
     ['a configuration with a mistake', 'poling: {}\nappliances: []\n', /poling|brackets/],
   ])('refuses %s, and writes nothing', async (_, before, sentence) => {
@@ -359,7 +355,7 @@ describe('init that cannot verify the key', () => {
   });
 
   it.each([
-    ['where nobody listens', '127.0.0.1:1', /showed no certificate: .*ECONNREFUSED.*usually 444/],
+    ['nothing listens', '127.0.0.1:1', /showed no certificate: .*ECONNREFUSED.*usually 444/],
     [
       'a name without an address',
       'lb-1.invalid',

@@ -48,7 +48,7 @@ it('the release workflow stores no token, and may sign provenance', () => {
   expect(readFileSync('.github/workflows/release.yml', 'utf8')).not.toMatch(/NPM_TOKEN|NODE_AUTH_TOKEN/);
 });
 
-it.skipIf(!canTrade)('its publish step uses npm with the settings of a clone and nothing else', async () => {
+it.skipIf(!canTrade)('the publish step uses npm with the settings of a clone and nothing else', async () => {
   const { url, published } = await givenGitHubAndNpm();
   const folder = givenFolder();
   mkdirSync(join(folder, 'release'));

@@ -24,8 +24,8 @@ describe('the systemd unit', () => {
     expect(text).not.toMatch(/--allow-(?:child-process|addons|wasi|inspector)/);
   });
 
-  describe.skipIf(!isThere('systemd-analyze'))('in systemd-analyze', () => {
-    it('has an exposure level below two of ten', () => {
+  describe.skipIf(!isThere('systemd-analyze'))('systemd-analyze security', () => {
+    it('rates the unit below an exposure of two of ten', () => {
       const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
         encoding: 'utf8',
       });

@@ -46,7 +46,7 @@ function flood(response: ServerResponse, type: string, status = 200): void {
 describe('an endless response', () => {
   it.each([
     ['a refusal', ['lb-1', 'listFarms'], 'application/problem+json', 503],
-    ['an answer', ['lb-1', 'listFarms'], 'application/json', 200],
+    ['a response', ['lb-1', 'listFarms'], 'application/json', 200],
     ['what a recipe reads', ['lb-1', 'restart-farm', 'farm=shop', '--dry-run'], 'application/json', 200],
   ])('is aborted at the limit when it is buffered in memory: %s', async (_name, words, type, status) => {
     const { run } = await given((response) => flood(response, type, status));

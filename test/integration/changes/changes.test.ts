@@ -109,7 +109,7 @@ describe('a malformed request for changes', () => {
 });
 
 describe('an approval', () => {
-  it('by another token of the requester is refused, and audited', async () => {
+  it('is refused, and audited, when it comes from another token of the requester', async () => {
     const { ask, approve, sent, audit } = await givenApprovals();
     const asked = await ask('alice');
 
@@ -128,7 +128,7 @@ describe('an approval', () => {
     });
   });
 
-  it('of another digest is refused', async () => {
+  it('is refused when its digest is another', async () => {
     const { ask, approve, sent } = await givenApprovals();
     const id = String((await ask('alice')).json?.id);
 

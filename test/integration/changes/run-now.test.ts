@@ -93,7 +93,7 @@ describe('a dry run of a change', () => {
 
   it.each([
     ['a viewer', 'dave', '?dry_run=true', {}, 'role_too_low'],
-    ['another word', 'alice', '?dry_run=yes', {}, 'malformed_request'],
+    ['another value of dry_run', 'alice', '?dry_run=yes', {}, 'malformed_request'],
     ['a misspelt query', 'alice', '?dryrun=true', {}, 'malformed_request'],
     ['another appliance', 'alice', '?dry_run=true', { appliance: 'lb-9' }, 'unknown_appliance'],
   ] as const)('is refused for %s', async (_, as, query, other, code) => {

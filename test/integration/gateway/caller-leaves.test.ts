@@ -11,7 +11,7 @@ const drain = { action: 'maintenance', mode: 'drain' };
 // A CGI program goes on, whether its client is still there or not.
 it.each([
   ['whose caller leaves while the appliance works on it', 60_000, '499'],
-  ['that takes longer than admin.timeout, and is answered with 504 then,', 10_000, '504'],
+  ['that exceeds admin.timeout, and is answered with 504,', 10_000, '504'],
 ])('a change %s keeps its slot, so that the next one sees its effect', async (_, timeoutMs, code) => {
   const { url, tokenOf, call, audit, appliance, logged, metrics } = await givenGateway(
     { 'lb-1': busyWorld() },

@@ -87,7 +87,7 @@ describe('connections to the gateway', () => {
   });
 
   it.each([
-    ['an expectation that nobody can meet', 'Host: gateway\r\nExpect: coffee\r\n', 417, 'malformed_header'],
+    ['an unknown Expect header', 'Host: gateway\r\nExpect: coffee\r\n', 417, 'malformed_header'],
     ['no host', '', 400, 'malformed_request'],
     ['two hosts', 'Host: gateway\r\nHost: gateway\r\n', 400, 'malformed_request'],
   ])('get a regular refusal for a request with %s', async (_, headers, status, code) => {

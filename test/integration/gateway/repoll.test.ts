@@ -96,7 +96,7 @@ describe('/metrics after a change through the gateway', () => {
     // Several settings are applied one after the other, and the first failure stops (docs/api.md
     // §8).
     ['a refused change has still changed', { kind: 'status', status: 400 }, 400],
-    ['a change without an answer has changed', { kind: 'cut' }, 502],
+    ['a change without a response has changed', { kind: 'cut' }, 502],
   ] as const)('shows what %s', async (_, fault, status) => {
     const { call, appliance, soon } = await given(['farms']);
     appliance.fail('PUT /farms/{farmname}', fault);

@@ -217,7 +217,7 @@ describe('a file that the configuration references', () => {
     expect(given.logged.join('')).not.toContain(apiKey);
   });
 
-  it('with another key of the same appliance loses no readings, even if the key is wrong', async () => {
+  it('loses no readings when it has another key of the same appliance, even a wrong one', async () => {
     const given = await givenReloadable(
       ['a'],
       ({ entry }) => ({ appliances: [{ ...entry('a'), api_key: undefined, api_key_file: 'key' }] }),

@@ -55,9 +55,9 @@ ${users}`;
     ['with everything', longer, true],
     ['with nothing', '{}', true],
     ['with TLS 1.0', `${tls}  min_version: TLS10\n`, true],
-    ['with a key that nobody knows', `${tls}  junk: 1\n`, false],
-    ['with a cipher that nobody has', `${tls}  cipher_suites: [TLS_RSA_WITH_NULL]\n`, false],
-    ['with authorities for nobody', `${tls}  client_ca_file: ca.crt\n`, false],
+    ['with an unknown key', `${tls}  junk: 1\n`, false],
+    ['with an unknown cipher', `${tls}  cipher_suites: [TLS_RSA_WITH_NULL]\n`, false],
+    ['with authorities but no verification', `${tls}  client_ca_file: ca.crt\n`, false],
     ['with a header that is not on the list', 'http_server_config: { headers: { Server: mine } }\n', false],
     ['without a certificate', 'tls_server_config: { key_file: server.key }\n', false],
   ])('is accepted by the exporter exactly when Prometheus accepts it: one %s', async (_, text, isRight) => {

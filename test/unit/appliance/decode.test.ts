@@ -132,7 +132,7 @@ it.each([
   ['a long text', { text: 'a text of a farm'.repeat(100_000) }],
   ['a long status', { state: 'a status of a farm'.repeat(100_000) }],
   ['a long name', { list: [{ name: 'a name of a farm'.repeat(100_000) }] }],
-  ['a text where a number belongs', { number: 'a number of a farm'.repeat(100_000) }],
+  ['a text instead of a number', { number: 'a number of a farm'.repeat(100_000) }],
 ])('%s does not retain the truncated part in memory', async (_, body) => {
   const json = JSON.stringify(body);
   const all: unknown[] = [];

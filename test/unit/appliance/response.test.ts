@@ -19,7 +19,7 @@ it('the statistics of a farm are read however many sessions it has, and store on
 
 describe('a refusal', () => {
   it.each(documentStatuses)(
-    'with %i from the API is %s, with its message, and proves the key unless it is 401',
+    'is for %i from the API %s, with its message, and proves the key unless it is 401',
     (...row) => {
       const [status, reason] = row;
       const text = '{"description":"A call","error":"true","message":"Nobody is at home"}';
@@ -33,7 +33,7 @@ describe('a refusal', () => {
   );
 
   it.each([402, 403])(
-    'with %i from a deactivated appliance proves the key, and shows nothing of the machine',
+    'proves the key for %i from a deactivated appliance, and shows nothing of the machine',
     (status) => {
       const text = '{"message":"There is no valid certificate","certificate_key":"machine-canary","hostname":"lb-a"}';
 
@@ -51,7 +51,7 @@ describe('a refusal', () => {
     [402, 'text/html', '<html></html>'],
     [429, 'application/json', 'slow down'],
     [502, 'application/json', '{}'],
-  ])('with %i as %s with %s, from another server in front, does not prove the key', (status, mediaType, text) => {
+  ])('does not prove the key for %i as %s with %s, from another server in front', (status, mediaType, text) => {
     expect(check({ status, mediaType, text }).provesKey).toBe(false);
   });
 

@@ -77,9 +77,9 @@ describe('the activation collector', () => {
       { status: 'activated', end: inDays(-12.06), kind: 'permanent' },
     ],
     ['a release or edition without the days: no end', licensed(), { status: 'activated' }],
-    ['days that are not there: no end', licensed(days('')), activated],
+    ['missing days: no end', licensed(days('')), activated],
     [
-      '0 days may be a date that nobody could read: the last known end stays',
+      '0 days may be an unreadable date: the last known end stays',
       licensed(days(0)),
       { ...activated, end: 1_800_000_000 },
       knownEnd,
@@ -130,9 +130,9 @@ describe('the activation collector', () => {
       older(forbidden, text),
       { status: 'activated', end: endInText },
     ],
-    ['an older release without either: nobody can tell', older(missing, missing), { status: 'unknown' }],
+    ['an older release without either: unknown', older(missing, missing), { status: 'unknown' }],
     ['an older release whose key may read neither', older(forbidden, forbidden), { status: 'unknown' }],
-    ['an edition that is new: nobody can tell', edition('cloud'), { status: 'unknown' }],
+    ['a new edition: unknown', edition('cloud'), { status: 'unknown' }],
   ])('derives the status and the expiry: %s', async (_, replies, { status, end, kind }, facts = {}) => {
     const collected = await collectFrom(activation, replies, { now: () => now, facts });
 

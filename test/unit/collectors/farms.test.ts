@@ -125,8 +125,8 @@ describe('the farms collector', () => {
   });
 
   it.each([
-    ['a probe that was answered since', { facts: { answersSinceMs: new Map([['shop', 70_000]]) } }, true],
-    ['a probe that was answered before', { facts: { answersSinceMs: new Map([['shop', 50_000]]) } }, false],
+    ['a later probe that succeeded', { facts: { answersSinceMs: new Map([['shop', 70_000]]) } }, true],
+    ['an earlier probe that succeeded', { facts: { answersSinceMs: new Map([['shop', 50_000]]) } }, false],
     ['a change through the gateway', { changedAtMs: (name: string) => (name === 'shop' ? 70_000 : undefined) }, true],
     ['nothing new', {}, false],
   ])('retries a farm that was silent a minute ago after %s: %s', async (_, news, isAsked) => {

@@ -62,7 +62,7 @@ it.each<readonly [string, Farm, FarmBackends, FarmConfig | undefined]>([
   ['a farm with one backend more in its configuration', fact('up'), twoUp, config(true, 'a', 'b', 'c')],
   ['a farm whose proxy is silent', fact('up', 'http', true), twoUp, undefined],
   ['an L4 farm without a health check', fact('up', 'l4xnat'), twoUp, config(false)],
-  ['an L4 farm of which nobody knows whether it has a check', fact('up', 'l4xnat'), twoUp, undefined],
+  ['an L4 farm with an unknown health check', fact('up', 'l4xnat'), twoUp, undefined],
   ...['gslb', 'datalink', 'eproxy', ''].map(
     (profile) => [`a farm of profile "${profile}"`, fact('up', profile), twoUp, config(true)] as const,
   ),

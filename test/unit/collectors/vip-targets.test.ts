@@ -103,7 +103,7 @@ describe('the farms that vip probes', () => {
     ['l4xnat', undefined, 1],
     ['gslb', undefined, 0],
     ['datalink', undefined, 0],
-  ])('with profile %s and protocol %s yield %i targets', (profile, protocol, count) => {
+  ])('depend on profile %s and protocol %s: %i', (profile, protocol, count) => {
     expect(targetsOf({ farm: { profile }, config: { protocol } })).toHaveLength(count);
   });
 

@@ -6,7 +6,7 @@ import { healthcheck } from '../../../src/commands/healthcheck.ts';
 import { givenContext } from './given-command.ts';
 
 it.each([
-  ['answers', 200, 0],
+  ['responds', 200, 0],
   ['wants a password', 401, 0],
   ['has too many requests for now', 429, 0],
   ['is another program', 404, 1],

@@ -40,7 +40,7 @@ it.each([
     ['ZLB_API_KEY: contradicts ZLB_API_KEY_FILE; unset one of the two'],
   ],
   [
-    'a key where its file belongs',
+    'a key instead of its file',
     { ZLB_APPLIANCE_URL: 'https://lb.example.org', ZLB_API_KEY_FILE: 'CANARY' },
     [
       `ZLB_API_KEY_FILE: cannot be read: there is no such file; a relative path starts at ${process.cwd()}. Give the path of a file the exporter may read, best an absolute one`,

@@ -195,7 +195,7 @@ rate_limit: { interval: soon }
       ['web.yml:1:21: basic_auth_users[?]: a user has no name; give it one'],
     ],
     [
-      'authorities for nobody',
+      'authorities without verification',
       tls('  client_ca_file: ca.crt\n'),
       [
         'web.yml:4:19: tls_server_config.client_ca_file: is of no use while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
@@ -221,12 +221,12 @@ rate_limit: { interval: soon }
       ['web.yml:5:16: tls_server_config.max_version: leaves no version of TLS: from TLS13 to TLS12'],
     ],
     [
-      'a key that is there twice',
+      'a duplicate key',
       tls('  key: "${SERVER_KEY}"\n'),
       ['web.yml:4:3: tls_server_config.key: contradicts key_file; remove one of the two'],
     ],
     [
-      'a limit that lets nobody in',
+      'a limit that admits nobody',
       'rate_limit: { interval: 1s }\n',
       ['web.yml:1:13: rate_limit.burst: must be at least 1, or no request would ever be answered'],
     ],

@@ -222,7 +222,7 @@ describe('a gateway call with an uncertain effect', () => {
     ['if it set another value', call(backendOf, place, { weight: '7' }), weight],
     ['if the appliance refused it', { ...call(backendOf, place, { weight: '1' }), ended: 'refused' }, weight],
     ['if it was under way during the reading', { ...call(deletes, place), isBetween: false }, gone],
-    ['if the appliance gave no answer', { ...call(deletes, place), ended: 'unanswered' }, gone],
+    ['if the appliance did not respond', { ...call(deletes, place), ended: 'unanswered' }, gone],
     [
       'if the number of the backend was also that of another one',
       call(backendOf, place, { weight: '1' }),

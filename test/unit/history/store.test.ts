@@ -475,14 +475,17 @@ describe('a damaged row', () => {
   }
 
   it.each([
-    ['no JSON', "UPDATE events SET event = substr(event, 1, 40) WHERE kind = 'configuration'"],
-    ['no event', "UPDATE events SET event = '[1]' WHERE kind = 'configuration'"],
+    ['malformed JSON', "UPDATE events SET event = substr(event, 1, 40) WHERE kind = 'configuration'"],
+    ['not an event', "UPDATE events SET event = '[1]' WHERE kind = 'configuration'"],
     ['half an event', "UPDATE events SET event = json_remove(event, '$.differences') WHERE kind = 'configuration'"],
-    ['by no author', "UPDATE events SET event = json_set(event, '$.by', 5) WHERE kind = 'configuration'"],
-    ['no text', "UPDATE events SET event = json_set(event, '$.text', json('{}')) WHERE kind = 'configuration'"],
-    ['since no time', "UPDATE events SET event = json_set(event, '$.sinceMs', 'x') WHERE kind = 'configuration'"],
+    ['without an author', "UPDATE events SET event = json_set(event, '$.by', 5) WHERE kind = 'configuration'"],
     [
-      'from no text to another',
+      'a value that is not text',
+      "UPDATE events SET event = json_set(event, '$.text', json('{}')) WHERE kind = 'configuration'",
+    ],
+    ['without a start', "UPDATE events SET event = json_set(event, '$.sinceMs', 'x') WHERE kind = 'configuration'"],
+    [
+      'with values that are not text',
       "UPDATE events SET event = json_set(event, '$.differences[0].before', json('[1]')) WHERE kind = 'configuration'",
     ],
   ])('is skipped in the events, and counted once: %s', (_, damage) => {
@@ -502,8 +505,8 @@ describe('a damaged row', () => {
   });
 
   it.each([
-    ['no archive', "UPDATE readings SET objects = x'00ff'"],
-    ['a small one of very much', `UPDATE readings SET objects = x'${bomb().toString('hex')}'`],
+    ['not an archive', "UPDATE readings SET objects = x'00ff'"],
+    ['a compression bomb', `UPDATE readings SET objects = x'${bomb().toString('hex')}'`],
     ['half of one', 'UPDATE readings SET objects = substr(objects, 1, length(objects) / 2)'],
   ])('costs only its comparison in the readings: %s', (_, damage) => {
     const { store, read, events } = givenDamage(damage);

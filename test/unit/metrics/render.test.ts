@@ -118,7 +118,7 @@ describe('a label', async () => {
     expect((await labelOf(`${'x'.repeat(114)}🏠${'y'.repeat(50)}`)).isWellFormed()).toBe(true);
   });
 
-  it('of the appliance is treated like any other', async () => {
+  it('is escaped in the same way for the appliance name', async () => {
     const { families } = await rendered((emit) => emit.sample(temperature, { room: 'hall' }, 1), 'a"b\\c');
 
     expect(families[0]?.text).toContain(String.raw`{appliance="a\"b\\c",room="hall"}`);

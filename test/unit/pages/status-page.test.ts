@@ -29,7 +29,7 @@ describe('the summary line', () => {
   });
 
   it.each<[string, Partial<ApplianceStatus>]>([
-    ['was not asked yet', { up: undefined, farms: undefined, collectors: [] }],
+    ['was not polled yet', { up: undefined, farms: undefined, collectors: [] }],
     [
       'has a reading that is late',
       { collectors: [collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 2 * minuteMs })] },
@@ -39,9 +39,9 @@ describe('the summary line', () => {
       'has a reading still to come',
       { collectors: [collectorStatus({ name: 'farms', ok: undefined, lastSuccessMs: undefined })] },
     ],
-    ['has a farm with backends that nobody knows', { farms: [farmStatus({ name: 'shop', backends: undefined })] }],
+    ['has a farm with unknown backends', { farms: [farmStatus({ name: 'shop', backends: undefined })] }],
     [
-      'has a backend of which nobody knows how it is',
+      'has a backend of unknown state',
       {
         farms: [
           farmStatus({
@@ -302,7 +302,7 @@ describe('a link', () => {
     expect(text).toContain('<code>zlb-exporter admin lb-1 restart-farm farm=shop --reason=ZlbFarmDown</code>');
   });
 
-  it('leads to an appliance that lists its unknown parts, and keeps a port unbroken', async () => {
+  it('keeps a port unbroken, while the appliance view lists what is unknown', async () => {
     const farms = [farmStatus({ name: 'shop', vip: '2001:db8::20', vport: '40669', backends: undefined })];
 
     const text = await pageWith({ farms }, '/?appliance=lb-1');
@@ -384,7 +384,7 @@ describe('the page of one appliance', () => {
       { state: 'down', backends: undefined, configuredBackends: [{ service: 'front', backend: '10.0.0.1:80' }] },
       'Its backends are not known while it is down. Configured: 10.0.0.1:80.',
     ],
-    ['are none where the appliance says so', { backends: [] }, 'It has no backends.'],
+    ['do not exist, as the appliance says', { backends: [] }, 'It has no backends.'],
   ])('shows farms whose backends %s', async (_, farm, sentence) => {
     const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', ...farm })] });
     const page = await textAt(givenPage(fleetStatus(status)), '/?appliance=lb-1');
@@ -465,7 +465,7 @@ describe('a search', () => {
     ['expired', '1 match'],
     ['deactivated', '1 match'],
     ['up', 'Nothing'],
-  ])('finds %s in any case', async (text, count) => {
+  ])('finds for %s in any case: %s', async (text, count) => {
     const page = await textAt(givenPage(fleetStatus(...appliances)), `/?q=${encodeURIComponent(text)}`);
 
     expect(page).toMatch(new RegExp(`${count} for “<bdi>`));

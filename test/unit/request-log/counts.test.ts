@@ -58,7 +58,7 @@ describe('counted requests', () => {
     ['599', '5xx_other'],
     ['000', 'unknown'],
     ['999', 'unknown'],
-  ])('with the status %s have the code %s', async (code, label) => {
+  ])('have for the status %s the code %s', async (code, label) => {
     const { counts, page } = given();
     counts.answered({ ...answer, code });
     expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.1:80', code: label })).toBe(1);
@@ -212,14 +212,14 @@ describe('an objective', () => {
   const objectives = [{ farm: 'shop', availabilityRatio: 0.999, latency: { thresholdMs: 250, ratio: 0.99 } }];
 
   it.each([
-    ['a good answer', {}, [0, 0]],
-    ['an answer with a status of 500', { code: '500' }, [1, 0]],
+    ['a good response', {}, [0, 0]],
+    ['a response with status 500', { code: '500' }, [1, 0]],
     ['a refusal of the client', { code: '404' }, [0, 0]],
-    ['a late answer', { seconds: 0.251 }, [0, 1]],
-    ['an answer at the last moment', { seconds: 0.25 }, [0, 0]],
+    ['a late response', { seconds: 0.251 }, [0, 1]],
+    ['a response at the last moment', { seconds: 0.25 }, [0, 0]],
     ['a late failure', { code: '500', seconds: 5.004 }, [1, 1]],
     ['a failure that the client caused', { code: '501', seconds: undefined, isClientFault: true }, [0, 0]],
-    ['an answer of the proxy itself', { code: '503', seconds: undefined }, [1, 0]],
+    ['a response of the proxy itself', { code: '503', seconds: undefined }, [1, 0]],
   ])('is evaluated correctly for %s', async (_, part, missed) => {
     const { counts, page } = given({ objectives });
     counts.answered({ ...answer, ...part });

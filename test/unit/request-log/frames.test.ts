@@ -73,7 +73,7 @@ describe('the framing of a stream', () => {
 
   it.each([
     ['lines', '<1>a\n', 'lines'],
-    ['lines that are none', 'a\n', 'faults'],
+    ['malformed lines', 'a\n', 'faults'],
     ['empty lines', '\n', 'faults'],
     ['frames with their length', counted('<1>a'), 'lines'],
     ['frames that are too long', counted(long), 'faults'],

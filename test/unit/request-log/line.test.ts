@@ -41,7 +41,7 @@ describe('the header of a log line', () => {
     ['with a date and a blank', '<134>2026-11-26 04:17:34,123 lb-paris pound: '],
     ['with a path of the program', '<134>Nov 26 04:17:34 lb-paris /usr/local/sbin/pound[12]: '],
     ['with no time and no host', '<134>pound: '],
-    ['of a clock that is years away', '<134>1 1970-01-01T00:00:00Z lb-paris pound - - - '],
+    ['with a clock that is years off', '<134>1 1970-01-01T00:00:00Z lb-paris pound - - - '],
   ])('is parsed in each format: %s', (_, text) => {
     expect(read(text + message)).toEqual(answer);
   });
@@ -62,7 +62,7 @@ describe('the header of a log line', () => {
   it.each([
     ['has no priority', 'Nov 26 04:17:34 lb-paris pound: '],
     ['is JSON', '<134>{"program":"pound","message":"'],
-    ['has words between name and line', '<134>Nov 26 04:17:34 lb pound (daemon.info): '],
+    ['has text between name and line', '<134>Nov 26 04:17:34 lb pound (daemon.info): '],
   ])('is unreadable when it %s, so that the alert on such lines counts it', (_, text) => {
     expect(read(text + message)).toBe('unreadable');
     expect(read(`${text}shop, (7f) e503 no service "GET / HTTP/1.1" from 192.0.2.1 -`)).toBe('unreadable');
@@ -150,7 +150,7 @@ describe('repeated lines', () => {
 
 describe('a logged request', () => {
   it.each([
-    ['an answer without a body', { bytes: '-' }, { bytes: 0 }],
+    ['a response without a body', { bytes: '-' }, { bytes: 0 }],
     ['a status of the backend', { code: '502' }, { code: '502' }],
     ['no service', { service: '-' }, { service: '' }],
     ['a backend with IPv6', { backend: '2001:db8::1:8080' }, { backend: '2001:db8::1:8080' }],
@@ -193,10 +193,10 @@ describe('a logged request', () => {
   it.each([
     ['is cut off', message.slice(0, 120), 'unreadable'],
     ['has no status', logged({ code: '' }), 'unreadable'],
-    ['has a size that no number holds', logged({ bytes: '9'.repeat(400) }), 'unreadable'],
-    ['has a time that no number holds', logged({ seconds: `${'9'.repeat(400)}.0` }), 'unreadable'],
+    ['has a size beyond any number', logged({ bytes: '9'.repeat(400) }), 'unreadable'],
+    ['has a duration beyond any number', logged({ seconds: `${'9'.repeat(400)}.0` }), 'unreadable'],
     ['has a blank in its host', logged({ host: 'a b' }), 'unreadable'],
-    ['is as long as the proxy makes a line', logged({ agent: 'x'.repeat(4_095 - message.length + 14) }), 'unreadable'],
+    ['has the maximum length of the proxy', logged({ agent: 'x'.repeat(4_095 - message.length + 14) }), 'unreadable'],
     ['has a status in its agent', logged({ agent: 'x HTTP/1.1" 503 1 "' }), answer],
     ['has a request in its agent', logged({ agent: message }), 'ambiguous'],
     ['has a request in its host', logged({ host: message }), 'ambiguous'],

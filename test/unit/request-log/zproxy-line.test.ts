@@ -82,7 +82,7 @@ describe('a client of zproxy', () => {
       '405',
     ],
     ['a line that is cut off', loggedByZproxy({}).slice(0, -20), 'unreadable'],
-    ['a status that no number holds', loggedByZproxy({ code: '20000' }), 'unreadable'],
+    ['a status beyond any number', loggedByZproxy({ code: '20000' }), 'unreadable'],
     ['an unknown form', `${web}(denied) x`, 'unreadable'],
   ])('can at most hide a request when it writes %s', (_, text, expected) => {
     const content = read(header + text);

@@ -82,7 +82,7 @@ describe('an appliance that is slow to respond', () => {
   const names = ['farms', 'appliance', 'activation', 'certificates', 'backends', 'system', 'vpn'];
 
   it.each([2_500, 6_000, 12_000])(
-    'with %i ms per response is still read completely, less often, and without a failure',
+    'is still read completely with %i ms per response, less often, and without a failure',
     async (callMs) => {
       const { poller, asked, page } = givenPoller({ names, answer: answering(), callMs, maxBusyRatio: 0.25 });
 
@@ -194,7 +194,7 @@ describe('a 402 response', () => {
   const unlicensed: Answer = { fails: 'unlicensed' };
   const names = ['farms', 'activation', 'system', 'vpn'];
 
-  it('to one call is a failure of that call, and triggers no other calls', async () => {
+  it('is a failure of a single call, and triggers no other calls', async () => {
     const { poller, asked, page } = givenPoller({ names, answer: answering({ listVpns: unlicensed }) });
 
     poller.start();
@@ -210,7 +210,7 @@ describe('a 402 response', () => {
     expect(asked.filter(({ key }) => key !== 'readSystemVersion').length).toBeLessThan(260);
   });
 
-  it('to calls of a module, however many, costs one check of the activation per minute', async () => {
+  it('causes one check of the activation per minute for a module, whatever the number of its calls', async () => {
     const { poller, asked } = givenPoller({
       names,
       answer: answering({ listVpns: unlicensed, readStats: unlicensed }),
@@ -225,7 +225,7 @@ describe('a 402 response', () => {
     expect(looks).toBeLessThanOrEqual(61);
   });
 
-  it('to every call stops all but the activation, once a minute, and all continue afterwards', async () => {
+  it('stops all calls but the activation, once a minute, when every call gets it, until it ends', async () => {
     let licensed = false;
     const answer = (key: ReadKey): Answer => (licensed ? answering()(key) : unlicensed);
     const { poller, asked, page } = givenPoller({ names, answer });

@@ -158,7 +158,7 @@ describe('the circuit breaker of the calls', () => {
 });
 
 describe('a call', () => {
-  it('is not sent if something forbids it at that moment', async () => {
+  it('is not sent if something forbids it at that time', async () => {
     const { read, asked, skipReason } = given();
 
     skipReason.reason = 'unlicensed';

@@ -73,9 +73,9 @@ const shop = { name: 'shop', profile: 'https', state: 'up' };
 
 it.each([
   ['of a farm that runs: there are none', 'up', [], []],
-  ['of a farm that is down: nobody knows', 'down', [], undefined],
-  ['of a farm that is down, as null: nobody knows', 'down', null, undefined],
-  ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], undefined],
+  ['of a farm that is down: unknown', 'down', [], undefined],
+  ['of a farm that is down, as null: unknown', 'down', null, undefined],
+  ['of a farm of unknown state: unknown', 'unknown', [], undefined],
 ])('the status of backends reads an empty list %s', async (_, state, list, expected) => {
   const { data } = await collectFarmFrom(backends, { ...shop, state }, { readFarmStats: { backends: list } });
 
@@ -267,7 +267,7 @@ it('the users of a certificate are as old as the oldest configuration that was r
 it.each([
   ['50,000', 250, 250],
   ['more than 50,000', 251, undefined],
-])('the status of an appliance is limited for farms with %s uses of certificates', (_, count, users) => {
+])('the users of a certificate are unknown above a limit: farms with %s uses', (_, count, users) => {
   const files = Array.from({ length: 200 }, (__, index) => `${index}.pem`);
   const all = Array.from({ length: count }, (__, index) => ({ ...shop, name: `farm-${index}` }));
   const config = { certificates: files, checks: [], backends: undefined, protocol: undefined };

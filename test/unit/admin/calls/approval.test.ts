@@ -22,7 +22,7 @@ it.each<[what: string, call: readonly [string, string], asked: Asked, outcome: s
   ['one that breaks glass and may', remove, { breakGlass: true, mayBreakGlass: true }, 'break_glass'],
   ['one that may break glass and does not', remove, { mayBreakGlass: true }, 'needs_approval'],
   ['a file, which is not kept', upload, {}, 'cannot_wait'],
-])('the approval check decides about %s whether a second person is needed', (_, [method, path], parts, outcome) => {
+])('the approval check has the right outcome for %s', (_, [method, path], parts, outcome) => {
   const { mayBreakGlass = false, ...asked }: Asked = parts;
   const principal = givenPrincipal({ breakGlass: mayBreakGlass });
   const target = createOperations().find(method, path);

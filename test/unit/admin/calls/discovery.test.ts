@@ -85,7 +85,7 @@ it('parameter discovery parses the response of a recorded appliance', async () =
 it.each([
   ['the newest release', 400, { description: 'Act', message: 'Nothing was sent.', params: [action] }],
   ['early builds, without a message', 400, { description: 'Act', params: [action] }],
-  ['a build that takes it for a success', 200, { description: 'Act', params: [action] }],
+  ['a build that answers with a success', 200, { description: 'Act', params: [action] }],
 ])('parameter discovery parses %s', async (_, status, answer) => {
   expect((await discovering(answer, { status })).discovered).toEqual({
     description: 'Act',
@@ -255,7 +255,7 @@ describe('a hostile list of parameters', () => {
   it.each([
     ['nothing that has a text', [{ toString: 1, valueOf: 1 }]],
     ['nothing at all', []],
-    ['more than anybody could choose from', Array(100_000).fill('a')],
+    ['too many', Array(100_000).fill('a')],
     ['something that is not a list', { length: 1, 0: 'a' }],
   ])('has no possible values when they are %s', async (_, values) => {
     expect(await parametersOf([{ name: 'a', possible_values: values }])).toEqual([

@@ -252,7 +252,7 @@ it.each([
   ['a PEM upload', pem, 'application/x-pem-file'],
   ['a text', canary, 'text/plain'],
   ['a backup', canary, 'application/gzip'],
-  ['JSON that is none', `{"password":"${canary}"`, 'application/json'],
+  ['malformed JSON', `{"password":"${canary}"`, 'application/json'],
   ['nothing', '', 'application/json'],
 ])('a body that is not JSON is recorded as its size and digest: %s', (_, text, contentType) => {
   const body = Buffer.from(text);

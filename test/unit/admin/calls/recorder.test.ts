@@ -177,7 +177,7 @@ describe('a path or a reason in the audit', () => {
 
   it.each([
     ['the own token', ownToken],
-    ['a token of somebody else', otherToken],
+    ['a token of another principal', otherToken],
     ['a key of an appliance', applianceKey],
   ])('hides %s, plain or percent-encoded once or several times', async (_, secret) => {
     for (const text of [secret, encoded(secret), encoded(encoded(secret)), encoded(encoded(encoded(secret)))]) {

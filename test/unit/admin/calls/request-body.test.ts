@@ -181,7 +181,7 @@ describe('a body in memory', () => {
   });
 
   it.each<[what: string, kind: BodyKind, more: Partial<UnreadBody>, code: string]>([
-    ['where none belongs', 'none', {}, 'body_not_allowed'],
+    ['for an operation without a body', 'none', {}, 'body_not_allowed'],
     ['that is too long by its length', 'json', { contentLength: 1_048_577 }, 'body_too_large'],
     ['that is too long without one', 'pem', { ...chunks(1_048_577), contentType: 'text/plain' }, 'body_too_large'],
     [
@@ -204,9 +204,9 @@ describe('a body in memory', () => {
   });
 
   it.each<[what: string, kind: BodyKind, type: string, text: string, code: string]>([
-    ['where none belongs', 'none', json, '{}', 'body_not_allowed'],
+    ['for an operation without a body', 'none', json, '{}', 'body_not_allowed'],
     ['of another type', 'json', 'text/plain', '{}', 'wrong_content_type'],
-    ['that is no object', 'json', json, '[]', 'malformed_body'],
+    ['that is not an object', 'json', json, '[]', 'malformed_body'],
     ['that is too long', 'pem', 'text/plain', 'x'.repeat(1_048_577), 'body_too_large'],
   ])('is refused, also when a change carries it: one %s', (_, kind, type, text, code) => {
     expect(() => bodyOf(kind, { type, bytes: Buffer.from(text) })).toThrow(expect.objectContaining({ code }));

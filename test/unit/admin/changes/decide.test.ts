@@ -42,22 +42,16 @@ it.each<readonly [string, Partial<Principal>, Situation, readonly string[], RegE
   ['another approver', bob, {}, ['approve', 'deny'], null],
   ['an approver who is admin', { ...bob, role: 'admin' }, {}, ['approve', 'deny', 'cancel'], null],
   ['another approver during a freeze', bob, { frozen: true }, ['deny'], /^root froze all changes on noon/],
-  ['somebody without the option approver', { ...bob, approver: false }, {}, [], /^The token of bob may not approve/],
+  ['a token without the option approver', { ...bob, approver: false }, {}, [], /^The token of bob may not approve/],
   ['an admin without it', { name: 'root', role: 'admin' }, {}, ['cancel'], /^The token of root may not approve/],
-  ['who asked for it', alice, {}, ['cancel'], /^alice asked for it/],
-  ['who asked for it, and may approve it', alice, { selfApproval: true }, ['approve', 'deny', 'cancel'], null],
-  ['a second token of who asked', { ...bob, person: 'alice' }, {}, [], /^alice asked for it/],
-  ['one that a reload gave to who asked', bob, { personNow: 'bob' }, [], /^bob asked for it/],
-  [
-    'one of the person who asked, before a reload',
-    { ...bob, person: 'alice' },
-    { personNow: 'al' },
-    [],
-    /^alice asked/,
-  ],
+  ['the requester', alice, {}, ['cancel'], /^alice asked for it/],
+  ['the requester who may approve', alice, { selfApproval: true }, ['approve', 'deny', 'cancel'], null],
+  ['a second token of the requester', { ...bob, person: 'alice' }, {}, [], /^alice asked for it/],
+  ['a token that a reload gave to the requester', bob, { personNow: 'bob' }, [], /^bob asked for it/],
+  ['a token of the requester before a reload', { ...bob, person: 'alice' }, { personNow: 'al' }, [], /^alice asked/],
   ['another approver of a proposal', bob, { state: 'proposed' }, ['approve', 'deny'], null],
   ['another approver once it is approved', bob, { state: 'approved' }, [], /it is approved\. Nothing was sent/],
-  ['who asked for it, once it is denied', alice, { state: 'denied' }, [], /it is denied/],
+  ['the requester, once it is denied', alice, { state: 'denied' }, [], /it is denied/],
 ])('the allowed decisions on a change are correct for %s', (_, who, situation, may, because) => {
   const change = { ...asked, state: situation.state ?? asked.state };
 
@@ -76,7 +70,7 @@ it('an approver without the role admin is told who may cancel', () => {
 });
 
 it.each<readonly [string, Partial<Principal>, boolean]>([
-  ['who asked for it, whatever the token may do', { ...alice, role: 'viewer' }, true],
+  ['the requester, whatever the token may do', { ...alice, role: 'viewer' }, true],
   ['a token that may make its calls', bob, true],
   ['a role that may not make them', { ...bob, role: 'viewer' }, false],
   ['a token whose list leaves one out', { ...bob, deny: ['actOnFarm'] }, false],

@@ -101,7 +101,7 @@ it.each<readonly [string, boolean, Partial<Change>]>([
 });
 
 it.each<readonly [string, Readonly<Record<string, string>>]>([
-  ['an appliance that is not there', { ...needsRestart, appliance: 'lb-9' }],
+  ['an unknown appliance', { ...needsRestart, appliance: 'lb-9' }],
   ['an alert without a repair', { ...needsRestart, alertname: 'ZlbSaturated' }],
   ['a name of every object', { ...needsRestart, alertname: '__proto__' }],
   ['a farm that runs without backends', { ...needsRestart, alertname: 'ZlbFarmDown', status: 'critical' }],

@@ -52,7 +52,7 @@ describe('a token', () => {
     [nowMs - 1, 'expired'],
     [0, 'expired'],
     [undefined, 'principal'],
-  ])('with the expiry %j is found as %s', (expiresAtMs, kind) => {
+  ])('expires at %j and counts as %s', (expiresAtMs, kind) => {
     const { identify } = createPrincipals([entry('ann', expiresAtMs === undefined ? {} : { expiresAtMs })], now);
 
     expect(identify('ann-token')).toEqual({ [kind]: expect.objectContaining({ name: 'ann' }) });
@@ -65,7 +65,7 @@ describe('a token', () => {
     [['lb-a', 'db-*'], ['lb-a', 'db-1'], ['lb-b']],
     [['lb.a'], ['lb.a'], ['lb-a']],
     [[], [], ['lb-a', '']],
-  ])('for %j covers %j and not %j', (appliances, covered, others) => {
+  ])('is limited to %j: it covers %j and not %j', (appliances, covered, others) => {
     const { identify } = createPrincipals([entry('ann', { appliances })], now);
 
     const { covers } = principalIn(identify('ann-token'));

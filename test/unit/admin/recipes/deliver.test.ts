@@ -154,7 +154,7 @@ describe('the search for a newer certificate', () => {
   });
 });
 
-it('a folder that hangs is refused after ten seconds, with what to look at', async () => {
+it('a folder that hangs is refused after ten seconds, with a remedy', async () => {
   const hung = Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
   const { folder, refusal } = await givenRenewed(shop, undefined, () => Promise.reject(hung));
 

@@ -77,12 +77,12 @@ const deep = `${'['.repeat(50_000)}"hunter2"${']'.repeat(50_000)}`;
 
 it.each([
   [
-    'is masked as plain text and as JSON text',
+    'is redacted as plain text and as JSON text',
     JSON.stringify({ user: 'alerts', password: 'a "b" c', more: [{ api_key: 'zebra' }] }),
     'alerts: a "b" c, {"p":"a \\"b\\" c"}, zebra',
     'alerts: [redacted], {"p":"[redacted]"}, [redacted]',
   ],
-  ['is not masked if it is part of ordinary words', '{"password":"yes"}', 'yes and no', 'yes and no'],
+  ['is not redacted if it is part of ordinary words', '{"password":"yes"}', 'yes and no', 'yes and no'],
   ['is found however deep it is', `{"list":${deep}}`, 'hunter2', '[redacted]'],
 ])('a secret in a request body %s', (_, body, text, shown) => {
   expect(redactor({ type: 'application/json', bytes: Buffer.from(body) })(text)).toBe(shown);

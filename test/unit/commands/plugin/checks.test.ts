@@ -302,9 +302,9 @@ describe('the appliance check', () => {
   const unsupported = collectorStatus({ name: 'vpn', isSupported: false, lastSuccessMs: undefined });
 
   it.each([
-    ['answers', {}, 'OK'],
-    ['has not answered yet', { up: undefined }, 'UNKNOWN: lb-1 has not answered since the exporter was started'],
-    ['does not answer', { up: false }, 'WARNING'],
+    ['responds', {}, 'OK'],
+    ['has not responded yet', { up: undefined }, 'UNKNOWN: lb-1 has not answered since the exporter was started'],
+    ['does not respond', { up: false }, 'WARNING'],
     ['may read no farm', { farms: undefined, collectors: [forbidden] }, 'CRITICAL'],
     ['is deactivated', { deactivated: true, farms: undefined }, 'WARNING'],
     ['is read too late', { collectors: [late] }, 'WARNING'],

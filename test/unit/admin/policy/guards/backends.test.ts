@@ -29,9 +29,9 @@ describe('the last healthy backend', () => {
     ['the other one is down', ['up', 'down']],
     ['the other one is in maintenance', ['up', 'maintenance']],
     ['the other one is marked down by its check', ['up', 'fgDOWN']],
-    ['nobody knows about the other one', ['up', null]],
+    ['the state of the other one is unknown', ['up', null]],
     ['there is no other one', ['up']],
-    ['its own state is a word that is not known', ['undefined', 'down']],
+    ['its own state is an unknown word', ['undefined', 'down']],
   ])('is not drained while %s', async (_, words) => {
     expect(namesOf(await service(given({ words })))).toEqual(blocked);
   });
@@ -186,7 +186,7 @@ describe('a redirect', () => {
 
   it.each([
     ['a service without backends', { params: { id: 'front', backends: [] } }],
-    ['a service that is not there', refusal('not_found')],
+    ['a missing service', refusal('not_found')],
   ])('is permitted for %s', async (_, readService) => {
     expect(namesOf(await update({ redirect: 'https://x/' }, given({ more: { readService } })))).toEqual([]);
   });
