@@ -83,7 +83,8 @@ function configuration({ entries }: Fleet, { changing, everySeconds }: Case): ob
       index < changing ? { ...entry, collectors: { farms: often, backends: often } } : entry,
     ),
     collectors: Object.fromEntries([...collectorDefaults.keys()].map((name) => [name, never])),
-    polling: { max_busy_ratio: 1, jitter: '0%' },
+    // The connections of backends are routine: with less they would not change at each scrape.
+    polling: { max_busy_ratio: 1, routine_busy_ratio: 1, jitter: '0%' },
   };
 }
 

@@ -3,7 +3,8 @@
 # Needs: npm, on Debian 13.
 set -euo pipefail
 work=$(mktemp -d)
-trap 'kill $(cat "$work/pid") 2>/dev/null || true; rm -rf "$work"' EXIT
+# The program must have ended before the folder goes: it would write into it.
+trap 'while kill -KILL $(cat "$work/pid") 2>/dev/null; do sleep 0.1; done; rm -rf "$work"' EXIT
 cd "$work"
 
 mkdir demo
