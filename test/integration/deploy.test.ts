@@ -84,7 +84,7 @@ describe('deploy/compose.yml', () => {
     for (const image of images) expect(image).toMatch(/:v?\d+\.\d+\.\d+$/);
   });
 
-  it('makes Docker reject a missing appliance configuration instead of creating a folder', () => {
+  it('tells Docker to create no folder where the configuration of the appliances is missing', () => {
     expect(readFileSync('deploy/compose.appliances.yml', 'utf8')).toContain('create_host_path: false');
   });
 
