@@ -28,7 +28,7 @@ export function createGatewayLifecycle(
       );
     if (frozenIn !== undefined && frozenIn !== journalFile)
       throw new RestartNeededError(
-        `admin.journal_file must be ${frozenIn} while all changes are frozen, since it keeps the freeze; thaw first`,
+        `admin.journal_file must stay ${frozenIn} while all changes are frozen, since it keeps the freeze; reload with that, and run "zlb-exporter admin unfreeze" first`,
       );
     // Loaded only when needed: it takes megabytes of memory.
     const { startGateway } = await import('./start-gateway.ts');
@@ -45,7 +45,7 @@ export function createGatewayLifecycle(
   function switchOff(): Prepared {
     if (running?.gateway.freeze.isKept === false)
       throw new RestartNeededError(
-        'admin cannot be removed while a freeze is in memory alone, because the journal cannot be written; make it writable, or thaw first',
+        'admin cannot be removed while a freeze is only in memory, because the journal cannot be written; make it writable first',
       );
     return {
       commit() {
