@@ -100,7 +100,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'admin/calls': {
     floor: 3,
-    imports: ['appliance', 'metrics', 'history', 'admin/policy', 'admin/journal'],
+    imports: ['appliance', 'metrics', 'collectors', 'history', 'admin/policy', 'admin/journal'],
   },
   'admin/policy': {
     floor: 3,

@@ -1,6 +1,6 @@
 import { keptPeriods, maxTimedFarms } from '../../src/history/farm-times.ts';
 import { maxRequestSeries } from '../../src/admin/calls/admin-metrics.ts';
-import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
+import { maxOpenPerPrincipal } from '../../src/admin/changes/changes.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
 import { maxReasonLength } from '../../src/admin/calls/recorder.ts';
 import { maxConnections as gatewayConnections } from '../../src/admin/http/admin-app.ts';
@@ -10,7 +10,7 @@ import { failuresPerMinute } from '../../src/admin/http/authenticate.ts';
 import * as gateway from '../../src/admin/http/gateway-services.ts';
 import { alertsPerMinute } from '../../src/admin/http/change-routes.ts';
 import { bytesPerMinute, maxPerPrincipal as maxUploads } from '../../src/admin/http/request-bodies.ts';
-import { maxBodyBytes, maxHeldBytes, maxPauseMs, minBytesPerSecond } from '../../src/admin/calls/body-memory.ts';
+import { maxBodyBytes, maxTotalBytes, maxPauseMs, minBytesPerSecond } from '../../src/admin/calls/body-memory.ts';
 import { maxValues } from '../../src/admin/calls/request-body.ts';
 import { maxFiles } from '../../src/admin/recipes/certificates-folder.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
@@ -51,7 +51,7 @@ export function limitLists(): Readonly<Record<string, string>> {
 }
 
 function changes(): string {
-  const { maxWaiting, maxWaitMs, maxDenialsPerMinute, maxBodyMs } = gateway;
+  const { maxWaiting, maxQueueWaitMs, maxDenialsPerMinute, maxBodyMs } = gateway;
   return limits([
     ['open changes of a token, without proposals', count(maxOpenPerPrincipal)],
     ['open proposals of an appliance', count(proposals.maxOpenPerAppliance)],
@@ -65,13 +65,13 @@ function changes(): string {
     ['a reason', `${maxReasonLength} characters, after it is decoded`],
     [
       'calls at once to an appliance',
-      `1 change, \`admin.max_concurrent_per_appliance\` reads; ${maxWaiting} of each wait, at most ${maxWaiting / 2} of one token, for ${formatDuration(maxWaitMs)}`,
+      `1 change, \`admin.max_concurrent_per_appliance\` reads; ${maxWaiting} of each wait, at most ${maxWaiting / 2} of one token, for ${formatDuration(maxQueueWaitMs)}`,
     ],
     ['unfinished uploads of a token', count(maxUploads)],
     ['a file', `${mib(maxBodyBytes)}. Above that, 413 ([large files](admin.md#large-files))`],
     [
       `files, and answers longer than ${kib(maxBufferedBytes)}, in memory`,
-      `${mib(maxBodyBytes)} of a token, ${mib(maxHeldBytes)} of all, counted while they are held. Above that, 429`,
+      `${mib(maxBodyBytes)} of a token, ${mib(maxTotalBytes)} of all, counted while they are held. Above that, 429`,
     ],
     [
       'rate of a file, and of such an answer',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { oneLine } from '../../src/lib/text.ts';
-import { repairOf } from '../../src/admin/changes/repairs.ts';
+import { ruleFor } from '../../src/admin/changes/repairs.ts';
 
 export interface NotifiedAlert {
   readonly status: 'firing' | 'resolved';
@@ -76,7 +76,7 @@ function describe({ status, labels, annotations }: NotifiedAlert): string {
 
 /** The link of alerts/alertmanager.example.yml. */
 function linkToRepair({ status, labels }: NotifiedAlert, console: string): string {
-  if (status === 'resolved' || repairOf(labels) === undefined) return '';
+  if (status === 'resolved' || ruleFor(labels) === undefined) return '';
   const { alertname = '', appliance = '', farm = '', file = '' } = labels;
   return ` Repair: ${console}#${new URLSearchParams({ alert: alertname, appliance, object: farm + file }).toString()}`;
 }

@@ -199,7 +199,7 @@ function createGateway(
   let metrics: AdminMetrics | undefined;
   return createGatewayLifecycle(waits, () => ({
     fleet,
-    onLeaving: (call, farm) => history.recordCall(call, farm),
+    onWrite: (call, farm) => history.recordCall(call, farm),
     // Created once, so that counters survive when the gateway is switched off and on again.
     metrics: (metrics ??= createAdminMetrics(self.registry)),
     names,

@@ -81,6 +81,9 @@ export interface VipSettings {
   readonly udpFarms?: readonly string[] | undefined;
 }
 
+/** What may be connected to, whatever names its farms have. */
+export type VipLimits = Omit<VipSettings, 'serverNames'>;
+
 export type ReadFrom = <Key extends ReadKey>(
   key: Key,
   params: Params<Key>,

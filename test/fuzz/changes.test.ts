@@ -34,7 +34,11 @@ const events = fc.array(
     },
     {
       weight: 1,
-      arbitrary: fc.constantFrom({ kind: 'freeze' as const }, { kind: 'thaw' as const }, { kind: 'restart' as const }),
+      arbitrary: fc.constantFrom(
+        { kind: 'freeze' as const },
+        { kind: 'unfreeze' as const },
+        { kind: 'restart' as const },
+      ),
     },
     {
       weight: 1,
@@ -110,7 +114,7 @@ async function live(history: readonly Event[]) {
     else if (event.kind === 'resolve') await notify('resolved', event.farm);
     else if (event.kind === 'wait') clock.ms += event.minutes * minute;
     else if (event.kind === 'freeze') await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'a test' });
-    else if (event.kind === 'thaw') await call('root', 'DELETE', '/freeze');
+    else if (event.kind === 'unfreeze') await call('root', 'DELETE', '/freeze');
     else if (event.kind === 'restart') {
       await gateway.close();
       gateway = await start();

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseDuration } from '../../src/lib/time.ts';
-import { repairs } from '../../src/admin/changes/repairs.ts';
+import { repairRules } from '../../src/admin/changes/repairs.ts';
 import { givenFolder } from '../support/folder.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { shippedRules } from '../support/shipped-rules.ts';
@@ -79,7 +79,7 @@ it.skipIf(!hasAlertmanager)(
         const usual = usualReceivers[severity as keyof typeof usualReceivers];
         const atParis = severity === 'critical' ? 'page-paris' : usual;
         // The gateway proposes what it can repair; people get the same notifications as before.
-        const before = name in repairs ? ['repairs'] : [];
+        const before = name in repairRules ? ['repairs'] : [];
         const alert = { alertname: name, severity };
         return [
           [{ ...alert, site: 'paris' }, [...before, atParis]],
@@ -136,7 +136,7 @@ describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.y
     expect(await rendered(page?.links.at(-1)?.text ?? '', alert)).toBe('Alertmanager');
     expect(await rendered(mail?.text ?? '', alert)).not.toContain('console');
     const named = new Set(readFileSync(configFile, 'utf8').match(/(?<="\^\().*?(?=\)\$")/g));
-    expect([...named].map((list) => list.split('|').toSorted())).toEqual([Object.keys(repairs).toSorted()]);
+    expect([...named].map((list) => list.split('|').toSorted())).toEqual([Object.keys(repairRules).toSorted()]);
   });
 
   it('say what is firing, since when and where to look, and keep braces and quotes of a name', async () => {

@@ -6,6 +6,7 @@ import { registerChangeRoutes, type ChangeRoutesParts } from '../../src/admin/ht
 /** The documentation of the gateway's listener, with routes that nobody calls. */
 export async function createDocsApp(version: string): Promise<FastifyInstance> {
   const app = fastify();
+  app.setSerializerCompiler(() => JSON.stringify);
   registerDocs(app, { version });
   registerAdminRoutes(app, {} as AdminRoutesParts);
   registerChangeRoutes(app, {} as ChangeRoutesParts);

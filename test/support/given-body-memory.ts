@@ -5,6 +5,6 @@ import { untilIs } from './until.ts';
 /** Memory for bodies, of which nothing is held any more when the test ends. */
 export function givenBodyMemory(): BodyMemory {
   const memory = new BodyMemory();
-  onTestFinished(() => untilIs(() => memory.heldBytes(), 0));
+  onTestFinished(() => untilIs(() => memory.bufferedBytes(), 0));
   return memory;
 }

@@ -1,4 +1,4 @@
-import { JournalKeeper } from '../../src/admin/journal/keeper.ts';
+import { JournalRequestHandler } from '../../src/admin/journal/request-handler.ts';
 import type { DaemonParts } from '../../src/app/daemon.ts';
 import { HistoryKeeper } from '../../src/history/keeper.ts';
 import type { Thread } from '../../src/lib/worker-client.ts';
@@ -9,7 +9,7 @@ import type { Thread } from '../../src/lib/worker-client.ts';
  */
 export const noThreads: Pick<DaemonParts, 'createHistoryThread' | 'createJournalThread'> = {
   createHistoryThread: (file) => answeredHere(new HistoryKeeper(file)),
-  createJournalThread: (file) => answeredHere(new JournalKeeper(file)),
+  createJournalThread: (file) => answeredHere(new JournalRequestHandler(file)),
 };
 
 /** Answers one question after another, as a thread does, and shares no object with who asks. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { KnownReplies, Overridden } from '../policy/guards/guard.ts';
+import type { ReadCache, Overridden } from '../policy/guards/guard.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { RequestBody } from './request-body.ts';
@@ -9,10 +9,10 @@ export interface AdminCall extends Caller {
   /** The gateway's own id, shown to the caller and in the audit. */
   readonly id: string;
   readonly appliance: string;
-  /** Marked right before it is sent, if it is a read that acts on its farm. */
+  /** Marked right before it is sent, if it is a read with a side effect. */
   target: OperationCall;
   readonly body: RequestBody | undefined;
-  /** The header of a caller; a plan confirms its calls. */
+  /** X-Confirm of a caller; the calls of a plan need none. */
   readonly confirm?: string | undefined;
   readonly reason: string | undefined;
   readonly force: boolean;
@@ -23,10 +23,10 @@ export interface AdminCall extends Caller {
   /** Set only for a call of a change that is carried out. */
   readonly plan?: PinnedPlan | undefined;
   /**
-   * Set only for the dry runs of one plan, which share what they read. A plan does not show the
-   * parameters of a call, so the appliance is not asked for them.
+   * Set for the dry runs of one plan, which share what they read. The appliance is not asked for
+   * parameters then, since a plan does not show them.
    */
-  readonly planReplies?: KnownReplies | undefined;
+  readonly planCache?: ReadCache | undefined;
   /**
    * How far it has come. From `recorded` on, its intent is on disk and the audit gets an outcome
    * instead of a refusal; from `sent` on, the appliance may carry it out.
@@ -47,16 +47,16 @@ export interface PinnedPlan {
   readonly urls: ReadonlySet<string>;
   /** Guards whose blocking findings were seen: no others are overridden. */
   readonly guards: ReadonlySet<string>;
-  /** The replies that it was just made from. */
-  readonly recent: RecentReads;
+  /** What it was just made from. */
+  readonly reads: ReadSnapshot;
 }
 
-/** Replies of an appliance that guards need not ask for again at once. */
-export interface RecentReads {
-  readonly replies: KnownReplies;
-  /** The value of `changeCountOf` of the gateway before the first of them. */
-  readonly changeCount: number;
-  /** When the last of them was read, by the steady clock. */
+/** What a plan has read: guards need not read it again at once. */
+export interface ReadSnapshot {
+  readonly cache: ReadCache;
+  /** `writeCountOf` of the gateway before the first read. */
+  readonly writeCount: number;
+  /** The time of the last read, by the steady clock. */
   readonly atMs: number;
 }
 

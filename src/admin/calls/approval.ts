@@ -23,16 +23,16 @@ export function isConfirmed(given: string | undefined, expected: readonly string
   return given !== undefined && (expected.includes(given) || expected.includes(percentDecoded(given) ?? given));
 }
 
-/** Throws an {@link AdminProblem} for a call that must be confirmed and is not. */
-export function refuseUnconfirmedCall({ confirm: given, plan, principal, appliance, target }: AdminCall): void {
-  // Somebody has looked at the plan, which names the object.
+/** Throws an {@link AdminProblem} for a call that has to be confirmed, and was not. */
+export function assertConfirmed({ confirm: given, plan, principal, appliance, target }: AdminCall): void {
+  // Somebody has seen the plan, which names the object.
   if (plan) return;
   const expected = confirmationOf(target, appliance);
   const [name] = expected;
   if (name === undefined || principal.skipConfirmation || isConfirmed(given, expected)) return;
   const because = given === undefined ? 'was not confirmed' : 'X-Confirm names something else';
   throw new AdminProblem(given === undefined ? 'confirmation_required' : 'confirmation_mismatch', {
-    detail: `${target.operation.key} cannot be undone, and ${because}; nothing was sent.`,
+    detail: `${target.operation.operationId} cannot be undone, and ${because}; nothing was sent.`,
     remedyValue: name,
     members: { expected },
   });
@@ -53,15 +53,24 @@ export function clearanceOf(
 ): Clearance | AdminProblem {
   if (plan?.isApproved || !risksOf(target).some((risk) => requiredFor.includes(risk))) return 'cleared';
   if (breakGlass && principal.breakGlass) return 'break_glass';
-  const { key, row } = target.operation;
+  const { operationId, row } = target.operation;
   if (breakGlass) {
     return new AdminProblem('break_glass_denied', {
-      detail: `${key} needs approval, and the token of ${principal.name} has no break_glass; nothing was sent.`,
+      detail: `${operationId} needs approval, and the token of ${principal.name} has no break_glass; nothing was sent.`,
     });
   }
   const cannotWait = row.body === 'gzip' ? 'a file is not kept until then' : row.acts && 'nobody would get its answer';
   if (cannotWait !== undefined) {
-    return new AdminProblem('cannot_wait', { detail: `${key} needs approval, and ${cannotWait}; nothing was sent.` });
+    return new AdminProblem('cannot_wait', {
+      detail: `${operationId} needs approval, and ${cannotWait}; nothing was sent.`,
+    });
   }
   return 'needs_approval';
+}
+
+/** Returns the clearance of a call. Throws the problem of one that can neither be sent nor wait. */
+export function requireClearance(...args: Parameters<typeof clearanceOf>): Clearance {
+  const clearance = clearanceOf(...args);
+  if (clearance instanceof AdminProblem) throw clearance;
+  return clearance;
 }

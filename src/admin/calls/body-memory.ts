@@ -4,9 +4,9 @@ import { AdminProblem, callerLeft } from '../policy/problem.ts';
 /** Maximum of one body, and of all bodies of a principal, which leaves as much to others. */
 export const maxBodyBytes = 33_554_432;
 /** Maximum of the bodies of all principals. */
-export const maxHeldBytes = 2 * maxBodyBytes;
+export const maxTotalBytes = 2 * maxBodyBytes;
 
-export interface Intake {
+export interface ReceiveOptions {
   readonly principal: string;
   /** Not destroyed if it fails or is too slow: a request is still to be answered. */
   readonly source: Readable;
@@ -20,20 +20,19 @@ export interface Intake {
   readonly onEnd?: (bytes: number, failure?: Error | null) => Promise<void>;
 }
 
-/** A body whose buffer holds it until it is read; destroy it to free its memory. */
-export class HeldBody extends Readable {
-  received = 0;
+/** A body in memory until it is read; destroy it to free the memory. */
+export class BufferedBody extends Readable {
+  bytesReceived = 0;
 
-  /** The number of bytes that its reader has. */
-  get taken(): number {
-    return this.received - this.readableLength;
+  get bytesRead(): number {
+    return this.bytesReceived - this.readableLength;
   }
 
   /** Ends the body if it is read more slowly than at this pace. */
   watch(pace: Pace): this {
     const end = watchPace(
       pace,
-      () => this.taken,
+      () => this.bytesRead,
       (error) => this.destroy(error),
     );
     return this.once('close', end);
@@ -41,38 +40,38 @@ export class HeldBody extends Readable {
 }
 
 /**
- * Holds files and long responses, so that a slow client and a slow appliance do not block each other.
- * Counts their bytes while they are held, whatever length was announced.
+ * Buffers files and long responses, so that a slow client and a slow appliance do not block each
+ * other. Counts the buffered bytes, whatever length was announced.
  */
 export class BodyMemory {
-  readonly #bodies = new Map<HeldBody, string>();
+  readonly #bodies = new Map<BufferedBody, string>();
 
-  /** Returns the bytes that a principal holds now; without a name, those of all. */
-  heldBytes(principal?: string): number {
+  /** Returns the bytes in memory of a principal; without a name, those of all. */
+  bufferedBytes(principal?: string): number {
     let sum = 0;
     for (const [body, owner] of this.#bodies) if (owner === (principal ?? owner)) sum += body.readableLength;
     return sum;
   }
 
   /**
-   * Resolves to a whole body. One that is too long for memory comes as soon as this is known, and
-   * continues while it is read. Rejects if the source is too slow or fails, or if memory is full.
+   * Resolves to a whole body. One that is too long for memory is returned as soon as this is known,
+   * and continues while it is read. Rejects if the source is too slow or fails, or if memory is full.
    */
-  async receive({ principal, source, length = 0, pace, signal, onPart, onEnd }: Intake): Promise<HeldBody> {
+  async receive({ principal, source, length = 0, pace, signal, onPart, onEnd }: ReceiveOptions): Promise<BufferedBody> {
     let isLong = length > maxBodyBytes;
-    // Refused before it is read if there is no room for it now.
+    // Refused before it is read if there is no memory for it now.
     const early = isLong ? undefined : this.#refusal(principal, length);
     if (early) throw early;
-    const { promise, resolve, reject } = Promise.withResolvers<HeldBody>();
-    const body = new HeldBody({ highWaterMark: 65_536, read: () => source.resume() });
+    const { promise, resolve, reject } = Promise.withResolvers<BufferedBody>();
+    const body = new BufferedBody({ highWaterMark: 65_536, read: () => source.resume() });
     let isOver = false;
     this.#bodies.set(body, principal);
 
-    const take = (part: Buffer): void => {
-      isLong ||= body.received + part.length > maxBodyBytes;
+    const onData = (part: Buffer): void => {
+      isLong ||= body.bytesReceived + part.length > maxBodyBytes;
       const refusal = isLong ? undefined : this.#refusal(principal, part.length);
       if (refusal) return end(refusal);
-      body.received += part.length;
+      body.bytesReceived += part.length;
       onPart?.(part);
       const wantsMore = body.push(part);
       if (!isLong) return;
@@ -84,11 +83,11 @@ export class BodyMemory {
       if (isOver) return;
       isOver = true;
       endWatch();
-      signal.removeEventListener('abort', leave);
-      source.off('data', take).pause();
-      Promise.resolve(onEnd?.(body.received, failure)).then(() => settle(failure), settle);
+      signal.removeEventListener('abort', onAbort);
+      source.off('data', onData).pause();
+      Promise.resolve(onEnd?.(body.bytesReceived, failure)).then(() => finish(failure), finish);
     };
-    const settle = (failure?: Error | null): void => {
+    const finish = (failure?: Error | null): void => {
       if (failure) {
         body.destroy(failure);
         return reject(failure);
@@ -96,8 +95,8 @@ export class BodyMemory {
       body.push(null);
       resolve(body);
     };
-    const leave = (): void => end(signal.reason as Error);
-    const endWatch = watchPace(pace, () => body.received, end);
+    const onAbort = (): void => end(signal.reason as Error);
+    const endWatch = watchPace(pace, () => body.bytesReceived, end);
 
     // Its reader gets an error too, or destroys the body before it is read.
     body
@@ -108,24 +107,24 @@ export class BodyMemory {
       });
     // Its listeners stay: a source may also fail later, when nobody else listens.
     finished(source, { writable: false }, end);
-    signal.addEventListener('abort', leave, { once: true });
-    if (signal.aborted) leave();
-    source.on('data', take);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    source.on('data', onData);
     return await promise;
   }
 
   #refusal(principal: string, bytes: number): AdminProblem | undefined {
-    const own = this.heldBytes(principal);
-    const all = this.heldBytes();
+    const own = this.bufferedBytes(principal);
+    const all = this.bufferedBytes();
     if (own + bytes > maxBodyBytes)
-      return full(`${principal} has ${own} bytes of bodies in memory, ${maxBodyBytes} are the most`);
-    if (all + bytes > maxHeldBytes)
-      return full(`all callers have ${all} bytes of bodies in memory, ${maxHeldBytes} are the most`);
+      return memoryFull(`${principal} has ${own} bytes of bodies in memory, ${maxBodyBytes} are the most`);
+    if (all + bytes > maxTotalBytes)
+      return memoryFull(`all callers have ${all} bytes of bodies in memory, ${maxTotalBytes} are the most`);
     return undefined;
   }
 }
 
-function full(because: string): AdminProblem {
+function memoryFull(because: string): AdminProblem {
   return new AdminProblem('too_many_bodies', {
     detail: `Not enough memory for the body: ${because}.`,
     headers: { 'retry-after': '10' },
@@ -134,16 +133,15 @@ function full(because: string): AdminProblem {
 
 /** The minimum rate of a transfer: that of a slow mobile line. */
 export const minBytesPerSecond = 16_384;
-/** A transfer that is fast is looked at so often. */
-const maxWaitMs = 60_000;
-/** The longest pause of a transfer that is fast: it may begin right after a look at it. */
-export const maxPauseMs = 2 * maxWaitMs;
+/** The longest time between two checks of a transfer. */
+const maxCheckIntervalMs = 60_000;
+/** The longest pause of a fast transfer: it may begin right after a check. */
+export const maxPauseMs = 2 * maxCheckIntervalMs;
 
 /** When the minimum rate applies to a transfer. */
 export interface Pace {
   /** The time without any byte at its beginning. */
   readonly graceMs: number;
-  /** Returns the error that ends a slower transfer. */
   readonly tooSlow: () => Error;
 }
 
@@ -153,12 +151,12 @@ export interface Pace {
  */
 export function watchPace({ graceMs, tooSlow }: Pace, bytes: () => number, onSlow: (error: Error) => void): () => void {
   let seen = bytes();
-  let timer = setTimeout(look, graceMs);
-  function look(): void {
+  let timer = setTimeout(check, graceMs);
+  function check(): void {
     const earnedMs = ((bytes() - seen) / minBytesPerSecond) * 1_000;
     seen = bytes();
     if (earnedMs < 1_000) onSlow(tooSlow());
-    else timer = setTimeout(look, Math.min(earnedMs, maxWaitMs));
+    else timer = setTimeout(check, Math.min(earnedMs, maxCheckIntervalMs));
   }
   return () => clearTimeout(timer);
 }

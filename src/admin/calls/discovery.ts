@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../policy/operation.ts';
-import { AdminProblem, refuseResponse, upstreamProblem } from '../policy/problem.ts';
+import { AdminProblem, assertForwardable, upstreamProblem } from '../policy/problem.ts';
 import { type ApplianceSession, readResponse } from './session.ts';
 
 /** A parameter as described by the appliance (docs/api.md §1.4). */
@@ -61,26 +61,26 @@ export async function discover(
   const { status, text } = await readResponse(session, request, maxBytes).catch((error: unknown) => {
     throw upstreamProblem(error, 'The appliance', 'none');
   });
-  refuseResponse(status, 'The appliance');
+  assertForwardable(status, 'The appliance');
   // A page of a web server is not JSON: then only the status is used.
   const response = parseJson(text);
   const { params, description, message } = isRecord(response) ? response : {};
   // Early builds have the sentence in another member, and some answer with another status.
-  if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(route, status, message);
+  if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw missingParameters(route, status, message);
   if (params.length > maxParameters) {
     const detail = `The appliance answered for ${route} with ${params.length} parameters, more than any call takes.`;
     throw new AdminProblem('upstream_malformed', { detail });
   }
-  return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
+  return { description: nonEmptyText(description) ?? '', parameters: params.flatMap(descriptorOf) };
 }
 
 function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
   if (!isRecord(param)) return [];
   const { name, options, possible_values: values, ref } = param;
   if (typeof name !== 'string' || name === '' || name.length > maxNameLength) return [];
-  const possible = wordsOf(values);
+  const possible = possibleValuesOf(values);
   const words = Array.isArray(options) ? options : [];
-  const [interval, format, description] = [param.interval, param.format, param.description].map(textOf);
+  const [interval, format, description] = [param.interval, param.format, param.description].map(nonEmptyText);
   return [
     {
       name,
@@ -96,7 +96,7 @@ function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
 }
 
 /** Returns the strings and numbers of a list; none for a list that is too long. */
-function wordsOf(values: unknown): readonly string[] {
+function possibleValuesOf(values: unknown): readonly string[] {
   if (!Array.isArray(values) || values.length > maxValues) return [];
   return values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
 }
@@ -106,12 +106,12 @@ function listOf(ref: string): ParameterDescriptor['list'] {
   return ref.includes('none') ? 'optional' : true;
 }
 
-function textOf(value: unknown): string | undefined {
+function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? oneLine(value, 1_000) : undefined;
 }
 
-function noList(route: string, status: number, message: unknown): AdminProblem {
-  const sentence = textOf(message) ?? 'without a message';
+function missingParameters(route: string, status: number, message: unknown): AdminProblem {
+  const sentence = nonEmptyText(message) ?? 'without a message';
   return new AdminProblem('upstream_malformed', {
     detail: `The appliance answered ${status} instead of the parameters of ${route}: ${sentence.replace(/\.$/, '')}.`,
     remedy: 'Check that what the path names exists, and that this edition and release of the appliance has the call.',
@@ -125,7 +125,7 @@ type RefusalBody = Readonly<Record<string, unknown>>;
  * Quotes no values, which may be passwords. Limits and formats are left to the appliance: they are
  * sentences, and `parameters` shows them.
  */
-export function problemsOf(body: RefusalBody, parameters: readonly ParameterDescriptor[]): readonly string[] {
+export function validationProblems(body: RefusalBody, parameters: readonly ParameterDescriptor[]): readonly string[] {
   // Some builds accept parameters without describing any.
   if (parameters.length === 0) return [];
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
@@ -134,7 +134,7 @@ export function problemsOf(body: RefusalBody, parameters: readonly ParameterDesc
     .map(({ name }) => `${name} is required and not there.`);
   const wrong = Object.entries(body).flatMap(([name, value]) => {
     const parameter = known.get(name);
-    const problem = parameter && problemOf(value, parameter);
+    const problem = parameter && valueProblem(value, parameter);
     return problem === undefined ? [] : [`${name} ${problem}.`];
   });
   // An empty body asks for the parameters and changes nothing.
@@ -142,7 +142,7 @@ export function problemsOf(body: RefusalBody, parameters: readonly ParameterDesc
   return [...empty, ...missing, ...wrong, ...unknownNames(body, [...known.keys()])];
 }
 
-/** Returns one sentence for all unknown names: each alone would list all parameters of the call. */
+/** Returns one sentence for all unknown names: one for each would list all parameters again. */
 function unknownNames(body: RefusalBody, names: readonly string[]): readonly string[] {
   const known = new Set(names);
   const strange = Object.keys(body).filter((name) => !known.has(name));
@@ -152,20 +152,20 @@ function unknownNames(body: RefusalBody, names: readonly string[]): readonly str
 }
 
 /** Returns the rest of a sentence that begins with the name. */
-function problemOf(value: unknown, parameter: ParameterDescriptor): string | undefined {
+function valueProblem(value: unknown, parameter: ParameterDescriptor): string | undefined {
   const { list } = parameter;
-  const judge = createJudge(parameter);
-  if (!Array.isArray(value)) return list === true ? 'takes a list' : judge(value);
+  const check = createValueCheck(parameter);
+  if (!Array.isArray(value)) return list === true ? 'takes a list' : check(value);
   if (list === false) return 'takes one value, not a list';
   for (const item of value) {
-    const problem = judge(item);
+    const problem = check(item);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
 /** Creates a check once for all items of a list: the allowed values may be many. */
-function createJudge(parameter: ParameterDescriptor): (value: unknown) => string | undefined {
+function createValueCheck(parameter: ParameterDescriptor): (value: unknown) => string | undefined {
   const { non_blank: isNonBlank, possible_values: values } = parameter;
   const possible = values && new Set(values);
   return (value) => {

@@ -8,14 +8,14 @@ import { createRouteMatcher } from '../../appliance/route.ts';
 import { parseJson } from '../../lib/check.ts';
 import { AuditLineSchema } from '../journal/record.ts';
 import { type clearanceOf, confirmationOf, isConfirmed } from './approval.ts';
-import { discover, ParameterSchema, problemsOf } from './discovery.ts';
+import { discover, ParameterSchema, validationProblems } from './discovery.ts';
 import {
-  type KnownReplies,
+  type ReadCache,
   blockingOf,
   FindingSchema,
   type GuardFinding,
   overriddenBy,
-  questionOf,
+  cacheKey,
 } from '../policy/guards/guard.ts';
 import { isKnownSilent } from '../policy/guards/farms.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
@@ -79,7 +79,7 @@ export type DryRun = Readonly<Static<typeof DryRunSchema>>;
 
 /** A permitted call in its slot. */
 export interface DryRunParts {
-  readonly call: Pick<AdminCall, 'appliance' | 'target' | 'confirm' | 'force' | 'reason' | 'planReplies'> & {
+  readonly call: Pick<AdminCall, 'appliance' | 'target' | 'confirm' | 'force' | 'reason' | 'planCache'> & {
     readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
     readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
   };
@@ -95,20 +95,20 @@ export interface DryRunParts {
 export async function dryRunCall(parts: DryRunParts): Promise<DryRun> {
   const { call, session, clearance } = parts;
   const { target, body } = call;
-  const { key, row, method } = target.operation;
-  const replies: KnownReplies = call.planReplies ?? new Map();
-  const findings = await inspectCall(target, body?.fields ?? {}, session, replies);
+  const { operationId, row, method } = target.operation;
+  const cache: ReadCache = call.planCache ?? new Map();
+  const findings = await inspectCall(target, body?.fields ?? {}, session, cache);
   const validation = await validate(parts);
-  const current = method === 'GET' ? null : await currentObject(parts, replies);
+  const current = method === 'GET' ? null : await readCurrentObject(parts, cache);
   const expected = confirmationOf(target, call.appliance);
   // The plan of a change names the object, and somebody looks at it.
-  const isGiven = call.planReplies !== undefined || isConfirmed(call.confirm, expected);
+  const isGiven = call.planCache !== undefined || isConfirmed(call.confirm, expected);
   const confirmation = { required: expected.length > 0, expected, given: isGiven };
-  const because = refusals(parts, confirmation, findings);
+  const because = refusalReasons(parts, confirmation, findings);
   const unlessRefused = clearance === 'needs_approval' ? 'wait for approval' : 'be sent';
   return {
     dry_run: true,
-    operation: key,
+    operation: operationId,
     risk: row.risk,
     request: {
       method,
@@ -127,19 +127,19 @@ export async function dryRunCall(parts: DryRunParts): Promise<DryRun> {
 }
 
 async function validate({ call, session, frozen }: DryRunParts): Promise<Validation> {
-  const { target, body, planReplies } = call;
+  const { target, body, planCache } = call;
   const { row, method } = target.operation;
   const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
   if (row.body === 'none') return unchecked('The operation takes no body.');
   if (row.body !== 'json') return unchecked('The appliance looks at a file when it has it, not before.');
-  if (planReplies) return unchecked('A plan does not show the parameters.');
+  if (planCache) return unchecked('A plan does not show the parameters.');
   if (frozen)
     return unchecked(
       `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`,
     );
   try {
     const { parameters } = await discover(session, target);
-    const shown = { checked: true, problems: problemsOf(body?.fields ?? {}, parameters), parameters };
+    const shown = { checked: true, problems: validationProblems(body?.fields ?? {}, parameters), parameters };
     return parameters.length > 0 ? shown : { ...shown, note: 'The appliance describes no parameters of this call.' };
   } catch (error) {
     if (!(error instanceof AdminProblem)) throw error;
@@ -147,7 +147,7 @@ async function validate({ call, session, frozen }: DryRunParts): Promise<Validat
   }
 }
 
-function refusals(
+function refusalReasons(
   { call: { force, reason, principal }, frozen, clearance }: DryRunParts,
   { required, expected, given }: DryRun['confirmation'],
   findings: readonly GuardFinding[],
@@ -169,20 +169,21 @@ const maxObjectBytes = 262_144;
  * same path, else of the nearest path above it. Null when nothing there may be read, or the
  * appliance does not answer. A plan shows what its guards have read.
  */
-async function currentObject(
-  { call: { target, principal, planReplies }, session }: DryRunParts,
-  replies: KnownReplies,
+async function readCurrentObject(
+  { call: { target, principal, planCache }, session }: DryRunParts,
+  cache: ReadCache,
 ): Promise<CurrentObject | null> {
-  const wanted = readAbove(target.path, principal);
-  const found = wanted && !(await mayAct(session, wanted)) ? wanted : readAbove(target.path, principal, true);
+  const wanted = nearestRead(target.path, principal);
+  const found =
+    wanted && !(await mayHaveSideEffect(session, wanted)) ? wanted : nearestRead(target.path, principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
-  if (isKnownSilent(session, params.farmname) || (await waitsForProxy(replies, params))) return null;
-  const known = await planReplies?.get(questionOf(operation, params))?.catch(() => undefined);
+  if (isKnownSilent(session, params.farmname) || (await hasSilentProxy(cache, params))) return null;
+  const known = await planCache?.get(cacheKey(operation, params))?.catch(() => undefined);
   if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {
     const { status, headers, text } = await readResponse(session, { method: 'GET', path }, maxObjectBytes);
-    return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
+    return { operation, status, body: maskedContent(text, headers['content-type'] ?? '') };
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
     if (error.reason !== 'oversize') return null;
@@ -190,24 +191,27 @@ async function currentObject(
   }
 }
 
-/** Returns true if the appliance waited in vain for the proxy of this farm: it would wait again. */
-async function waitsForProxy(replies: KnownReplies, { farmname }: Readonly<Record<string, string>>): Promise<boolean> {
-  const status = farmname && replies.get(questionOf('readFarmStatus', { farmname }));
+/** Returns true if the proxy of this farm did not answer a guard: the appliance would wait again. */
+async function hasSilentProxy(cache: ReadCache, { farmname }: Readonly<Record<string, string>>): Promise<boolean> {
+  const status = farmname && cache.get(cacheKey('readFarmStatus', { farmname }));
   const outcome = await Promise.resolve(status).catch((error: unknown) => error);
   return outcome instanceof ApplianceError && outcome.reason === 'timeout';
 }
 
-/** Returns true for a read that acts on its farm (docs/api.md §1.7), or may. */
-async function mayAct({ read }: ApplianceSession, { operation, params }: NonNullable<ReturnType<typeof readAbove>>) {
+/** Returns true for a read that has, or may have, a side effect on its farm (docs/api.md §1.7). */
+async function mayHaveSideEffect(
+  { read }: ApplianceSession,
+  { operation, params }: NonNullable<ReturnType<typeof nearestRead>>,
+) {
   const row: EndpointRow = endpoints[operation];
   if (!row.acts) return false;
   const summary = await read('readFarmsSummary', {}).catch(() => undefined);
   return !summary || !isHarmless(summary, params.farmname ?? '');
 }
 
-function readAbove(path: string, principal: DryRunParts['call']['principal'], isCautious = false) {
+function nearestRead(path: string, principal: DryRunParts['call']['principal'], isCautious = false) {
   const rows = endpointRows
-    .filter(([key, row]) => isState(key, row) && may(principal, key, row).allowed && !(isCautious && row.acts))
+    .filter(([key, row]) => isStateRead(key, row) && may(principal, key, row).allowed && !(isCautious && row.acts))
     .map(([key, { route }]) => ({ key, route }));
   const matcher = createRouteMatcher(rows);
   for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {
@@ -218,11 +222,11 @@ function readAbove(path: string, principal: DryRunParts['call']['principal'], is
 }
 
 /** Excludes files, since they may be private keys, and wildcard rows: they match any path. */
-function isState(key: EndpointKey, { route }: EndpointRow): boolean {
+function isStateRead(key: EndpointKey, { route }: EndpointRow): boolean {
   return route.startsWith('GET ') && !key.startsWith('download') && !route.includes('*}');
 }
 
-function presentable(text: string, contentType: string): unknown {
+function maskedContent(text: string, contentType: string): unknown {
   const value = parseJson(text);
   if (value !== undefined) return maskValue(value);
   return mediaTypeOf(contentType).startsWith('text/') ? maskValue(text) : 'Left out: it is neither JSON nor text.';

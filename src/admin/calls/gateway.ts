@@ -2,7 +2,10 @@
 // intent on disk, the call, its outcome on disk. It is the only way to an appliance for anything
 // that may change it, also for the steps of a change. Calls run at the same time as far as the
 // queue allows (request-queue.ts), and each wait is followed by a check of what may have changed
-// meanwhile. The journal owns the records; the gateway only owns the count of changes by appliance.
+// meanwhile. The gateway only owns the count of writes by appliance.
+// The audit: `intent` and `outcome` of what may change something are written here, also `dry_run`
+// and `discovery`; a `denied` of what was refused before its intent, by the error handler
+// (http/access-log.ts); a `change`, by changes/change-store.ts; a freeze, by http/admin-routes.ts.
 // Read on in admin-call.ts, dry-run.ts, forward.ts and recorder.ts.
 
 import type { Risk } from '../../appliance/api/row.ts';
@@ -10,95 +13,86 @@ import type { Area } from '../../appliance/api/table.ts';
 import { codeOfStatus } from '../../appliance/response.ts';
 import { oneLine } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
-import { type FreezeSwitch, refuseFrozen } from '../policy/freeze.ts';
-import {
-  type KnownReplies,
-  blockingOf,
-  type Overridden,
-  overriddenBy,
-  refuseFindings,
-} from '../policy/guards/guard.ts';
+import { type FreezeSwitch, assertNotFrozen } from '../policy/freeze.ts';
+import { blockingOf, type Overridden, overriddenBy, assertNothingBlocks } from '../policy/guards/guard.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
 import type { OperationCall } from '../policy/operation.ts';
-import { authorise, isChange, isChangeRisk, refusePlanner, risksOf } from '../policy/policy.ts';
+import { authorise, isWrite, isWriteRisk, assertNotPlanner, risksOf } from '../policy/policy.ts';
 import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminResponse, AdminCall } from './admin-call.ts';
-import { actsNow, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
-import { type Clearance, clearanceOf, refuseUnconfirmedCall } from './approval.ts';
+import { assertConfirmed, type Clearance, clearanceOf, requireClearance } from './approval.ts';
 import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
+import { type L4Baseline, probeL4Before, verifyCall } from './l4-probe.ts';
+import { hasSideEffectNow, UnansweredReads } from './side-effects.ts';
 import type { GatewayCall } from '../../history/authors.ts';
 import { withoutSecretFields } from '../../history/writes.ts';
+import type { VipLimits } from '../../collectors/collector.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { type AdminAppliance, createSession, type ApplianceSession } from './session.ts';
 import type { RequestBody } from './request-body.ts';
-import type { EventFields, Recorder, Subject } from './recorder.ts';
-import type { QueuedWork, QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
+import type { EventFields, Recorder, AuditSubject } from './recorder.ts';
+import type { WorkLabel, QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
 
 export interface GatewayParts {
   /** The appliances by name; a reload changes the content. */
   readonly appliances: ReadonlyMap<string, AdminAppliance>;
-  readonly principals: Pick<Principals, 'refuseUnlessInForce'>;
+  readonly principals: Pick<Principals, 'assertInForce'>;
   readonly queue: Pick<RequestQueue, 'run'>;
   readonly recorder: Pick<Recorder, 'recordOrRefuse' | 'recordBestEffort' | 'holdsSecret'>;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   /** The risks whose calls need a second person; a reload may change them. */
   readonly approvals: () => { readonly requiredFor: readonly Risk[] };
-  readonly bodyLimits: { readonly memory: BodyMemory };
+  readonly memory: BodyMemory;
   readonly metrics: Pick<AdminMetrics, 'sent'>;
-  /** Maximum time until an appliance begins its response. */
-  readonly timeoutMs: number;
-  /**
-   * Called right before a call leaves that may change something; the function that it returns is
-   * called with what became of it.
-   */
-  readonly onLeaving: (call: GatewayCall, farm: string) => (text: string, status: number | undefined) => void;
-  /** Called after each call that may have changed something, whatever its outcome. */
-  readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
+  /** Maximum time until an appliance begins its response; a reload may change it. */
+  readonly timeoutMs: () => number;
+  /** What the L4 farms of an appliance may be probed at. */
+  readonly vipLimitsOf: (appliance: string) => VipLimits | undefined;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Called right before a write is sent; the returned function is called with its outcome. */
+  readonly onWrite: (call: GatewayCall, farm: string) => (text: string, status: number | undefined) => void;
+  /** Called after each write, whatever its outcome. */
+  readonly onWritten: (appliance: string, area: Area, farm: string | undefined) => void;
 }
 
-type NamedAppliance = Pick<AdminCall, 'principal' | 'appliance'>;
 type QueuedCaller = Pick<AdminCall, 'principal' | 'appliance' | 'signal'>;
-type QueuePlace = Pick<QueueRequest, 'kind' | 'signal' | 'urgent' | 'what'>;
+type QueueOptions = Pick<QueueRequest, 'kind' | 'signal' | 'urgent' | 'label'>;
 
-/** A slot of the queue that a request holds, with the connections for its calls. */
-interface HeldSlot {
+/** What a request has while it holds a slot of the queue. */
+interface SlotContext {
   readonly appliance: AdminAppliance;
   readonly slot: QueueSlot;
   readonly session: ApplianceSession;
 }
 
-/** The time after its plan in which a change is sent without reading everything again. */
+/** How long the guards of a step use what its plan has just read. */
 const maxReadAgeMs = 1_000;
 
-/**
- * Sends calls to appliances, after policy, freeze, confirmation, guards and audit: the only way to
- * them, for a call from outside and for a step of a change. A step that refuses throws an
- * {@link AdminProblem}.
- */
+/** Sends calls to appliances. A step that refuses a call throws an {@link AdminProblem}. */
 export class Gateway {
   readonly #parts: GatewayParts;
-  /** How often a change began or ended, by appliance. */
-  readonly #changeCounts = new Map<string, number>();
-  readonly #unanswered = new UnansweredReads((appliance) => this.changeCountOf(appliance));
+  /** How many writes began or ended, by appliance. */
+  readonly #writeCounts = new Map<string, number>();
+  readonly #unanswered = new UnansweredReads((appliance) => this.writeCountOf(appliance));
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
   }
 
-  /** Returns a number that is another one after each change that was sent to the appliance. */
-  changeCountOf(appliance: string): number {
-    return this.#changeCounts.get(appliance) ?? 0;
+  /** Returns a number that is another one after each write that was sent to the appliance. */
+  writeCountOf(appliance: string): number {
+    return this.#writeCounts.get(appliance) ?? 0;
   }
 
   /**
    * Returns the appliance of a name if the principal may know of it. First: an unknown or denied
    * one must not be parsed any further.
    */
-  applianceFor({ principal, appliance: name }: NamedAppliance): AdminAppliance {
+  applianceFor({ principal, appliance: name }: Pick<AdminCall, 'principal' | 'appliance'>): AdminAppliance {
     // Checked before the lookup: a caller without access must not learn whether the name exists.
     if (!principal.covers(name)) {
       throw new AdminProblem('appliance_denied', {
@@ -112,64 +106,58 @@ export class Gateway {
 
   /**
    * Makes the checks that need no appliance, and decides whether the call needs approval. The
-   * listener has authenticated its caller (admin/http/authenticate.ts).
+   * listener has authenticated its caller (http/authenticate.ts).
    */
   admit(call: AdminCall): Clearance {
     const { target, principal } = call;
-    this.#permit(call);
-    if (isChange(target)) refusePlanner(principal);
-    refuseFrozen(this.#parts.freeze, target);
-    refuseUnconfirmedCall(call);
-    return this.#clearanceOf(call);
+    this.#authorise(call);
+    if (isWrite(target)) assertNotPlanner(principal);
+    assertNotFrozen(this.#parts.freeze, target);
+    assertConfirmed(call);
+    return requireClearance(this.#parts.approvals(), call);
   }
 
   /**
-   * Makes the other checks and sends the call; resolves to the appliance's response. Each wait is
-   * followed by a check of what may have changed meanwhile. `onHeld` is called once the call has its
-   * slot, before its guards.
+   * Makes the other checks and sends the call; resolves to the appliance's response. A call from
+   * outside that cuts L4 farms is refused with `l4_cut`, whatever the appliance answered.
    */
-  async send(
-    call: AdminCall,
-    clearance: Exclude<Clearance, 'needs_approval'>,
-    onHeld?: () => Promise<void>,
-  ): Promise<AdminResponse> {
+  async send(call: AdminCall, clearance: Exclude<Clearance, 'needs_approval'>): Promise<AdminResponse> {
     const { body, principal } = call;
-    const place = this.#placeOf(call);
+    const options = this.#queueOptionsOf(call);
     // Before the queue: a slow upload must not keep others from changing the appliance.
-    await body?.receive(principal.name, place.signal);
-    try {
-      return await this.#inQueue(call, place, async (held) => {
-        await this.#markEffect(call, held);
-        await onHeld?.();
-        const overridden = {
-          ...(await this.#guard(call, held)),
-          ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
-        };
-        this.#recheck(call, held);
-        await this.#recordIntent(call, overridden);
-        if (isChange(call.target)) this.#countChange(call);
-        Object.assign(call, { stage: 'recorded', overridden });
-        return await this.#forward(call, held);
-      });
-    } finally {
-      body?.release();
-    }
+    await body?.receive(principal.name, options.signal);
+    let baseline: L4Baseline | undefined;
+    const sending = this.#inQueue(call, options, async (context) => {
+      await this.#authoriseSideEffect(call, context);
+      baseline = await this.#probeL4Before(call, context);
+      const overridden = {
+        ...(await this.#guard(call, context)),
+        ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
+      };
+      this.#recheck(call, context);
+      await this.#recordIntent(call, overridden);
+      if (isWrite(call.target)) this.#countWrite(call);
+      Object.assign(call, { stage: 'recorded', overridden });
+      return await this.#forward(call, context);
+    }).finally(() => body?.release());
+    // The slot is free again: an emergency stop must not wait for the look at other farms.
+    return await verifyCall(sending, () => (call.stage === 'sent' ? baseline : undefined));
   }
 
   /** Makes a dry run: all steps but sending, with the refusals listed. */
   async dryRun(call: AdminCall): Promise<DryRun> {
     const { recorder, freeze, approvals } = this.#parts;
-    this.#permit(call);
+    this.#authorise(call);
     const { risk } = call.target.operation.row;
-    const place = { kind: 'read', signal: call.signal, what: this.#workOf(call, 'dry run') } as const;
-    return await this.#inQueue(call, place, async ({ session }) => {
+    const options = { kind: 'read', signal: call.signal, label: this.#labelOf(call, 'dry run') } as const;
+    return await this.#inQueue(call, options, async ({ session }) => {
       // The dry run of a change asks the appliance for parameters with a method other than GET, so
       // it is audited first. One for a plan does not ask, and its change has records of its own.
-      if (risk !== 'read' && !call.planReplies) await recorder.recordOrRefuse(subjectOf(call), { event: 'dry_run' });
+      if (risk !== 'read' && !call.planCache) await recorder.recordOrRefuse(auditSubjectOf(call), { event: 'dry_run' });
       return await dryRunCall({
         call,
         session,
-        frozen: freeze.state !== undefined && isChangeRisk(risk),
+        frozen: freeze.state !== undefined && isWriteRisk(risk),
         clearance: clearanceOf(approvals(), call),
       });
     });
@@ -182,119 +170,119 @@ export class Gateway {
    */
   async parametersOf(
     target: OperationCall,
-    caller: QueuedCaller & Pick<Subject, 'id' | 'token' | 'address' | 'reason'>,
+    caller: QueuedCaller & Pick<AuditSubject, 'id' | 'token' | 'address' | 'reason'>,
   ) {
     const { freeze, recorder } = this.#parts;
     const { signal } = caller;
-    const { key, row, method } = target.operation;
+    const { operationId, row, method } = target.operation;
     authorise(caller.principal, target);
-    refuseFrozen(freeze, target);
-    const what = { noun: 'question for parameters', object: `of ${key}` };
-    return await this.#inQueue(caller, { kind: 'read', signal, what }, async ({ session }) => {
-      refuseFrozen(freeze, target);
-      await recorder.recordOrRefuse({ ...caller, operation: key, method, path: target.path }, { event: 'discovery' });
-      return { operation: key, route: row.route, ...(await discover(session, target)) };
+    assertNotFrozen(freeze, target);
+    const label = { noun: 'question for parameters', object: `of ${operationId}` };
+    return await this.#inQueue(caller, { kind: 'read', signal, label }, async ({ session }) => {
+      assertNotFrozen(freeze, target);
+      await recorder.recordOrRefuse(
+        { ...caller, operation: operationId, method, path: target.path },
+        { event: 'discovery' },
+      );
+      return { operation: operationId, route: row.route, ...(await discover(session, target)) };
     });
   }
 
-  /** Makes the first checks, which a dry run has as well. */
-  #permit(call: AdminCall): void {
+  #authorise(call: AdminCall): void {
     this.applianceFor(call);
     authorise(call.principal, call.target);
   }
 
-  #clearanceOf(call: AdminCall): Clearance {
-    const clearance = clearanceOf(this.#parts.approvals(), call);
-    if (clearance instanceof AdminProblem) throw clearance;
-    return clearance;
-  }
-
-  /** Returns the place of a call in the queue, and the signal that ends it before it is sent. */
-  #placeOf(call: AdminCall): QueuePlace {
+  /** Returns how a call waits in the queue; the signal ends it before it is sent. */
+  #queueOptionsOf(call: AdminCall): QueueOptions {
     const { target, body, signal, principal } = call;
-    if (!isChange(target)) return { kind: 'read', signal, what: this.#workOf(call, 'read') };
-    // An admin may have to stop a farm in an emergency: that passes waiting changes.
-    const isStop = target.operation.key === 'actOnFarm' && body?.fields.action === 'stop';
+    if (!isWrite(target)) return { kind: 'read', signal, label: this.#labelOf(call, 'read') };
+    // An admin may have to stop a farm in an emergency: that overtakes waiting writes.
+    const isStop = target.operation.operationId === 'actOnFarm' && body?.fields.action === 'stop';
     return {
-      kind: 'change',
-      what: this.#workOf(call, 'change'),
+      kind: 'write',
+      label: this.#labelOf(call, 'write'),
       signal: AbortSignal.any([signal, this.#parts.freeze.signal]),
       urgent: isStop && principal.role === 'admin',
     };
   }
 
-  #workOf({ token, target, body }: AdminCall, noun: string): QueuedWork {
+  #labelOf({ token, target, body }: AdminCall, noun: string): WorkLabel {
     const farm = this.#parts.recorder.holdsSecret(target.params, token) ? undefined : farmOf(target, body);
-    return { noun, object: farm === undefined ? `(${target.operation.key})` : `of farm ${oneLine(farm, 100)}` };
+    return { noun, object: farm === undefined ? `(${target.operation.operationId})` : `of farm ${oneLine(farm, 100)}` };
   }
 
   /** Runs the work in a slot of the queue, if the caller and the appliance are still there then. */
   async #inQueue<Result>(
     caller: QueuedCaller,
-    place: QueuePlace,
-    work: (held: HeldSlot) => Promise<Result>,
+    options: QueueOptions,
+    work: (context: SlotContext) => Promise<Result>,
   ): Promise<Result> {
     const { queue, timeoutMs } = this.#parts;
     const { principal, appliance: name, signal } = caller;
-    return await queue.run({ ...place, appliance: name, principal: principal.name }, async (slot) => {
+    return await queue.run({ ...options, appliance: name, principal: principal.name }, async (slot) => {
       // Again: a reload may have replaced the appliance.
       const appliance = this.applianceFor(caller);
-      const held = { appliance, slot, session: createSession({ appliance, slot, timeoutMs, signal }) };
-      this.#recheckCaller(caller, held);
-      return await work(held);
+      const session = createSession({ appliance, slot, timeoutMs: timeoutMs(), signal });
+      this.#recheckCaller(caller, session);
+      return await work({ appliance, slot, session });
     });
   }
 
   /**
-   * Looks whether the farm of a read that acts on L4 farms is one, right before it is sent: then
-   * the caller needs the right of its effect.
+   * Some reads have side effects on L4 farms (docs/api.md §1.7). Detects that right before the read,
+   * and requires the role for the effect.
    */
-  async #markEffect(call: AdminCall, { session, appliance }: HeldSlot): Promise<void> {
-    if (!(await actsNow(call.target, session, appliance.name))) return;
-    const { principal } = call;
-    call.target = { ...call.target, acts: true };
-    authorise(principal, call.target);
-    refusePlanner(principal);
-    refuseFrozen(this.#parts.freeze, call.target);
-    this.#clearanceOf(call);
-    this.#unanswered.refuse(call);
+  async #authoriseSideEffect(call: AdminCall, { session, appliance }: SlotContext): Promise<void> {
+    if (!(await hasSideEffectNow(call.target, session, appliance.name))) return;
+    call.target = { ...call.target, hasSideEffect: true };
+    authorise(call.principal, call.target);
+    assertNotPlanner(call.principal);
+    assertNotFrozen(this.#parts.freeze, call.target);
+    requireClearance(this.#parts.approvals(), call);
+    this.#unanswered.assertAnswered(call);
   }
 
-  async #guard(call: AdminCall, { session }: HeldSlot): Promise<Overridden> {
-    const { target, body, plan } = call;
-    const findings = await inspectCall(target, body?.fields ?? {}, session, this.#recentReplies(call));
+  /** In the slot: many calls at a time would flood the farms. A step of a change probes by itself. */
+  async #probeL4Before({ plan, target, body }: AdminCall, context: SlotContext): Promise<L4Baseline | undefined> {
+    if (plan) return undefined;
+    const { name: appliance, knownFarms } = context.appliance;
+    // Not that of the caller, who may leave before the farms are probed again.
+    const { signal } = context.slot;
+    const vipLimits = this.#parts.vipLimitsOf(appliance);
+    const sleep = (ms: number): Promise<void> => this.#parts.sleep(ms, signal);
+    const call = { operation: target.operation.operationId, params: target.params, fields: body?.fields ?? {} };
+    return await probeL4Before(call, { appliance, knownFarms, vipLimits, signal, sleep });
+  }
+
+  async #guard(call: AdminCall, { session }: SlotContext): Promise<Overridden> {
+    const { appliance, target, body, plan } = call;
+    const { reads } = plan ?? {};
+    // What the plan of a step has just read, unless a write came since, or the step had to wait.
+    const isFresh = reads?.writeCount === this.writeCountOf(appliance) && steadyNow() - reads.atMs < maxReadAgeMs;
+    const findings = await inspectCall(target, body?.fields ?? {}, session, isFresh ? reads.cache : undefined);
     const isSeen = blockingOf(findings).every(({ guard: name }) => plan?.guards.has(name) ?? true);
     const overridden = isSeen ? overriddenBy(findings, call) : {};
-    refuseFindings(findings, overridden);
+    assertNothingBlocks(findings, overridden);
     return overridden;
   }
 
-  /**
-   * Returns the replies that the plan of a change was just made from; undefined if a change was
-   * sent to the appliance since, or if this one had to wait.
-   */
-  #recentReplies({ appliance, plan }: AdminCall): KnownReplies | undefined {
-    const recent = plan?.recent;
-    if (!recent || recent.changeCount !== this.changeCountOf(appliance)) return undefined;
-    return steadyNow() - recent.atMs < maxReadAgeMs ? recent.replies : undefined;
-  }
-
   /** Checks again what may have changed during a wait. */
-  #recheck(call: AdminCall, held: HeldSlot): void {
-    refuseFrozen(this.#parts.freeze, call.target);
-    this.#recheckCaller(call, held);
-    refuseUnplanned(call, held);
+  #recheck(call: AdminCall, { appliance, session }: SlotContext): void {
+    assertNotFrozen(this.#parts.freeze, call.target);
+    this.#recheckCaller(call, session);
+    assertPlannedUrl(call, appliance);
   }
 
-  #recheckCaller({ principal }: QueuedCaller, { session }: HeldSlot): void {
-    this.#parts.principals.refuseUnlessInForce(principal);
-    session.refuseGone();
+  #recheckCaller({ principal }: QueuedCaller, session: ApplianceSession): void {
+    this.#parts.principals.assertInForce(principal);
+    session.assertCallerPresent();
   }
 
   async #recordIntent(call: AdminCall, overridden: Overridden): Promise<void> {
     const { body, plan } = call;
     if (!isAudited(call)) return;
-    await this.#parts.recorder.recordOrRefuse(subjectOf(call), {
+    await this.#parts.recorder.recordOrRefuse(auditSubjectOf(call), {
       event: 'intent',
       ...(body ? { body: body.masked } : {}),
       ...(body?.sha256 === undefined ? {} : { body_sha256: body.sha256 }),
@@ -303,45 +291,45 @@ export class Gateway {
     });
   }
 
-  async #forward(call: AdminCall, held: HeldSlot): Promise<AdminResponse> {
-    const { bodyLimits, freeze, timeoutMs, onLeaving } = this.#parts;
-    let reportOutcome: ReturnType<GatewayParts['onLeaving']> | undefined;
+  async #forward(call: AdminCall, context: SlotContext): Promise<AdminResponse> {
+    const { memory, freeze, timeoutMs, onWrite } = this.#parts;
+    let reportOutcome: ReturnType<GatewayParts['onWrite']> | undefined;
     return await forward({
       call,
-      ...held,
-      memory: bodyLimits.memory,
+      ...context,
+      memory,
       freeze,
-      timeoutMs: Math.min(call.limitMs ?? timeoutMs, timeoutMs),
+      timeoutMs: Math.min(call.limitMs ?? timeoutMs(), timeoutMs()),
       beforeSending: () => {
-        this.#recheck(call, held);
-        if (isChange(call.target)) reportOutcome = onLeaving(...this.#historyCallOf(call));
+        this.#recheck(call, context);
+        if (isWrite(call.target)) reportOutcome = onWrite(...this.#historyEntryOf(call));
       },
-      onOver: async (outcome) => {
+      onOutcome: async (outcome) => {
         const { status } = outcome;
-        reportOutcome?.(`${whatWasDone(call)}: ${status ? `HTTP ${status}` : 'no answer'}`, status ?? undefined);
+        reportOutcome?.(`${describeWrite(call)}: ${status ? `HTTP ${status}` : 'no answer'}`, status ?? undefined);
         await this.#recordOutcome(call, outcome);
       },
     });
   }
 
   async #recordOutcome(call: AdminCall, outcome: EventFields): Promise<void> {
-    const { recorder, metrics, onChanged } = this.#parts;
+    const { recorder, metrics, onWritten } = this.#parts;
     const { appliance, target, body } = call;
     const { row, method, template: endpoint } = target.operation;
-    if (isChange(target)) {
-      this.#countChange(call);
-      this.#unanswered.note(call, outcome);
+    if (isWrite(target)) {
+      this.#countWrite(call);
+      this.#unanswered.record(call, outcome);
       metrics.sent({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
-      onChanged(appliance, row.area, farmOf(target, body));
+      onWritten(appliance, row.area, farmOf(target, body));
     }
-    if (isAudited(call)) await recorder.recordBestEffort(subjectOf(call), outcome);
+    if (isAudited(call)) await recorder.recordBestEffort(auditSubjectOf(call), outcome);
   }
 
   /**
-   * Describes what a call may change; of its body, the names of fields, and the texts of settings
-   * without secrets. A call that names a secret is not an author of anything.
+   * Returns a write for the history: of its body, the names of fields, and the texts of settings
+   * without secrets. Nothing of a call that names a secret.
    */
-  #historyCallOf({
+  #historyEntryOf({
     id,
     appliance,
     principal,
@@ -361,31 +349,32 @@ export class Gateway {
     ];
   }
 
-  #countChange({ appliance }: Pick<AdminCall, 'appliance'>): void {
-    this.#changeCounts.set(appliance, this.changeCountOf(appliance) + 1);
+  #countWrite({ appliance }: Pick<AdminCall, 'appliance'>): void {
+    this.#writeCounts.set(appliance, this.writeCountOf(appliance) + 1);
   }
 }
 
-function refuseUnplanned({ plan, target: { operation, path } }: AdminCall, held: HeldSlot): void {
-  if (!plan || !isChangeRisk(operation.row.risk) || plan.urls.has(held.session.urlOf(path))) return;
+/** A reload may give the name of an appliance to another machine. */
+function assertPlannedUrl({ plan, target: { operation, path } }: AdminCall, { name, relay }: AdminAppliance): void {
+  if (!plan || !isWriteRisk(operation.row.risk) || plan.urls.has(relay.urlOf(path))) return;
   throw new AdminProblem('plan_changed', {
-    detail: `${held.appliance.name} is not the machine that the plan names; nothing was sent.`,
+    detail: `${name} is not the machine that the plan names; nothing was sent.`,
     remedy: 'Ask again: a reload has changed the url of the appliance.',
   });
 }
 
-/** Returns false for plain reads, of which the audit has nothing. */
+/** Returns false for plain reads, which the audit does not have. */
 function isAudited({ target }: AdminCall): boolean {
   return risksOf(target).some((risk) => risk !== 'read');
 }
 
-function subjectOf(call: AdminCall): Subject {
+function auditSubjectOf(call: AdminCall): AuditSubject {
   const { operation, path } = call.target;
-  return { ...call, operation: operation.key, method: operation.method, path };
+  return { ...call, operation: operation.operationId, method: operation.method, path };
 }
 
-/** Says what a call does. Its body may have a secret, so only known actions are named. */
-function whatWasDone({ target, body }: AdminCall): string {
+/** Describes a write by its row. Its body may have a secret, so only known actions are named. */
+function describeWrite({ target, body }: AdminCall): string {
   const action = body?.fields.action;
   const isKnown = typeof action === 'string' && /^(?:start|stop|restart|up|down|maintenance|apply)$/.test(action);
   return `${target.operation.row.summary}${isKnown ? ` (${action})` : ''}`;

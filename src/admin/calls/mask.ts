@@ -18,9 +18,9 @@ export function maskBody(body: Buffer, contentType: string): unknown {
   const whole = { bytes: body.length, sha256: digestOf(body) };
   if (value === undefined) return whole;
   // Masked before it is cut: half a secret would not be recognised.
-  const masked = maskNested(value, '', 0, { left: maxWrittenBytes });
+  const masked = maskNested(value, '', 0, { characters: maxWrittenBytes });
   const json = JSON.stringify(masked);
-  return Buffer.byteLength(json) <= maxWrittenBytes ? masked : { ...whole, beginning: startOf(json) };
+  return Buffer.byteLength(json) <= maxWrittenBytes ? masked : { ...whole, beginning: beginningOf(json) };
 }
 
 /**
@@ -28,41 +28,41 @@ export function maskBody(body: Buffer, contentType: string): unknown {
  * commands.
  */
 export function maskValue(value: unknown): unknown {
-  return maskNested(value, '', 0, { left: Number.POSITIVE_INFINITY });
+  return maskNested(value, '', 0, { characters: Number.POSITIVE_INFINITY });
 }
 
-/** The number of bytes that may still be written; entries after it are left out. */
-interface ValuesLeft {
-  left: number;
+/** The characters that may still be written; entries beyond them are left out. */
+interface Budget {
+  characters: number;
 }
 
-function maskNested(value: unknown, name: string, depth: number, room: ValuesLeft): unknown {
-  // Each value takes a comma, a bracket or a digit at least.
-  room.left -= name.length + 1;
-  if (isSecretName(name) || depth > deepest) return hidden(value);
+function maskNested(value: unknown, name: string, depth: number, budget: Budget): unknown {
+  // Each value takes at least a comma, a bracket or a digit.
+  budget.characters -= name.length + 1;
+  if (isSecretName(name) || depth > deepest) return redactedValue(value);
   if (typeof value === 'string') {
-    const text = shownText(value, name);
-    room.left -= text.length;
+    const text = maskedFieldText(value, name);
+    budget.characters -= text.length;
     return text;
   }
   if (Array.isArray(value)) {
     const items: unknown[] = [];
-    for (const item of value) if (room.left >= 0) items.push(maskNested(item, '', depth + 1, room));
+    for (const item of value) if (budget.characters >= 0) items.push(maskNested(item, '', depth + 1, budget));
     return items;
   }
   if (!isRecord(value)) return value;
   const entries: [string, unknown][] = [];
   for (const [key, item] of Object.entries(value))
-    if (room.left >= 0) entries.push([key, maskNested(item, key, depth + 1, room)]);
+    if (budget.characters >= 0) entries.push([key, maskNested(item, key, depth + 1, budget)]);
   return Object.fromEntries(entries);
 }
 
-function shownText(text: string, name: string): string {
+function maskedFieldText(text: string, name: string): string {
   return maskText(name === 'command' ? maskOptions(text) : text);
 }
 
-/** Says how long a value is, and no more of it. */
-function hidden(value: unknown): unknown {
+/** Replaces a value by its length. */
+function redactedValue(value: unknown): unknown {
   // Nothing is hidden in what is not set, or masked already.
   if (value === null || value === '' || (typeof value === 'string' && isMasked(value))) return value;
   return redactedCharacters(charactersOf(value));
@@ -176,33 +176,36 @@ export function maskedFields(value: unknown): readonly string[] {
   const queue: [name: string, value: unknown][] = [['', value]];
   for (const [name, each] of queue) {
     if (isSecretName(name)) {
-      if (hidden(each) !== each) found.add(name);
+      if (redactedValue(each) !== each) found.add(name);
     } else if (typeof each === 'string') {
-      if (shownText(each, name) !== each) found.add(name);
+      if (maskedFieldText(each, name) !== each) found.add(name);
     } else if (Array.isArray(each)) for (const item of each) queue.push([name, item]);
     else if (isRecord(each)) queue.push(...Object.entries(each));
   }
   return [...found];
 }
 
-/** Returns the texts in a JSON value that `maskValue` hides because of the names of their fields. */
-export function hiddenTexts(value: unknown): readonly string[] {
-  const found: string[] = [];
-  const queue: [isHidden: boolean, value: unknown][] = [[false, value]];
-  for (const [isHidden, each] of queue) {
-    if (typeof each === 'string' && isHidden) found.push(each);
-    else if (Array.isArray(each)) for (const item of each) queue.push([isHidden, item]);
+/** Returns the texts of a JSON value that its masked copy does not have. */
+export function maskedTexts(value: unknown): readonly string[] {
+  const texts: string[] = [];
+  const pairs: [value: unknown, masked: unknown][] = [[value, maskValue(value)]];
+  // A queue instead of recursion: a body may be nested deeper than the stack.
+  for (const [each, masked] of pairs) {
+    if (typeof each === 'string' && each !== masked) texts.push(each);
+    // A masked list or object is a single text.
+    else if (Array.isArray(each))
+      each.forEach((item: unknown, index) => pairs.push([item, Array.isArray(masked) ? masked[index] : masked]));
     else if (isRecord(each))
-      for (const [name, item] of Object.entries(each)) queue.push([isHidden || isSecretName(name), item]);
+      for (const [name, item] of Object.entries(each)) pairs.push([item, isRecord(masked) ? masked[name] : masked]);
   }
-  return found;
+  return texts;
 }
 
 /**
  * Cuts a JSON text after a whole word or a whole string: half a word may be half a key, which would
  * not be found.
  */
-function startOf(json: string): string {
+function beginningOf(json: string): string {
   return /^.*(?:\s|[^\\]")/s.exec(json.slice(0, shownLength))?.[0] ?? '';
 }
 

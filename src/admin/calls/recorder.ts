@@ -10,7 +10,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import { maskText } from './mask.ts';
 
 /** The common part of all records of a request: who did what. */
-export interface Subject extends Omit<Caller, 'signal'> {
+export interface AuditSubject extends Omit<Caller, 'signal'> {
   readonly id: string;
   readonly appliance?: string | undefined;
   readonly operation?: string | undefined;
@@ -31,10 +31,9 @@ export type Recorder = ReturnType<typeof createRecorder>;
 
 export interface RecorderParts {
   readonly journal: Pick<Journal, 'append'>;
-  /** Returns the present keys of the appliances. */
   readonly keys: () => readonly Secret[];
   readonly isToken: (word: string) => boolean;
-  readonly onLost: (error: unknown, subject: Pick<Subject, 'id'>) => void;
+  readonly onLost: (error: unknown, subject: Pick<AuditSubject, 'id'>) => void;
   /** Milliseconds of a monotonic clock. */
   readonly steadyNow: () => number;
   /** Maximum of refusals per principal and minute that are recorded one by one. */
@@ -58,14 +57,14 @@ export function createRecorder(parts: RecorderParts) {
   /** The refusals that are only counted, by principal, so that the configuration bounds them. */
   const suppressed = new Map<string, Suppressed>();
 
-  function recordOf(subject: Subject, fields: EventFields): AuditRecord {
+  function recordOf(subject: AuditSubject, fields: EventFields): AuditRecord {
     const { id, principal, token, address, appliance, operation, method, path, reason } = subject;
-    const withoutSecrets = secretRemover(parts, [token]);
+    const removeSecrets = secretRemover(parts, [token]);
     const longest = fields.event === 'denied' ? maxDeniedLength : maxTextLength;
     // Cut after scrubbing: half a secret would not be found.
-    const shown = (text: string): string => scrubText(text, withoutSecrets).slice(0, longest);
+    const shorten = (text: string): string => scrubText(text, removeSecrets).slice(0, longest);
     return {
-      ...(scrubValue(fields, withoutSecrets) as EventFields),
+      ...(scrubValue(fields, removeSecrets) as EventFields),
       request: id,
       principal: principal.name,
       role: principal.role,
@@ -73,13 +72,13 @@ export function createRecorder(parts: RecorderParts) {
       ...(appliance === undefined ? {} : { appliance }),
       ...(operation === undefined ? {} : { operation }),
       method,
-      path: shown(path),
-      ...(reason === undefined ? {} : { reason: shown(reason) }),
+      path: shorten(path),
+      ...(reason === undefined ? {} : { reason: shorten(reason) }),
     };
   }
 
   /** Returns true if another refusal of a principal is recorded; otherwise counts it. */
-  function takeDenial({ name: principal, role }: Principal): boolean {
+  function allowDenialRecord({ name: principal, role }: Principal): boolean {
     if (denials.secondsUntil(principal, 1) === 0) {
       denials.take(principal, 1);
       return true;
@@ -104,17 +103,17 @@ export function createRecorder(parts: RecorderParts) {
      * Writes a record, and what goes with it. Rejects with `audit_unavailable` if it is not on
      * disk.
      */
-    async recordOrRefuse(subject: Subject, fields: EventFields, alongside?: StateUpdate): Promise<AuditPosition> {
+    async recordOrRefuse(subject: AuditSubject, fields: EventFields, alongside?: StateUpdate): Promise<AuditPosition> {
       await recordSuppressed();
-      return await journal.append(recordOf(subject, fields), alongside).catch(unavailable);
+      return await journal.append(recordOf(subject, fields), alongside).catch(throwUnavailable);
     },
     /**
      * Writes a record of something that has happened. Does not reject: the journal logs and counts
      * a failure.
      */
-    async recordBestEffort(subject: Subject, fields: EventFields): Promise<void> {
+    async recordBestEffort(subject: AuditSubject, fields: EventFields): Promise<void> {
       await recordSuppressed();
-      if (fields.event === 'denied' && !takeDenial(subject.principal)) return;
+      if (fields.event === 'denied' && !allowDenialRecord(subject.principal)) return;
       try {
         await journal.append(recordOf(subject, fields));
       } catch (error) {
@@ -141,7 +140,7 @@ export function createRecorder(parts: RecorderParts) {
 }
 
 /** Throws the refusal of what the journal cannot keep; for `catch`. */
-export function unavailable(cause: unknown): never {
+export function throwUnavailable(cause: unknown): never {
   const why = cause instanceof JournalError && cause.reason === 'locked' ? lockedText : unwritableText;
   throw new AdminProblem('audit_unavailable', { ...why, headers: { 'retry-after': '30' }, cause });
 }

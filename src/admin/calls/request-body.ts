@@ -8,7 +8,7 @@ import { TooManyPartsError } from '../../lib/counted-request.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
-import { type BodyMemory, type HeldBody, maxBodyBytes, minBytesPerSecond, type Pace } from './body-memory.ts';
+import { type BodyMemory, type BufferedBody, maxBodyBytes, minBytesPerSecond, type Pace } from './body-memory.ts';
 import { maskBody } from './mask.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
@@ -18,16 +18,16 @@ export interface UnreadBody {
   /** Bytes, if the caller sent the header. */
   readonly contentLength: number | undefined;
   readonly body: Readable | undefined;
-  /** The room of its sender. */
-  readonly room?: BodyRoom;
+  /** The quota of its sender. */
+  readonly quota?: BodyQuota;
 }
 
-/** The bytes that a sender may bring into memory now. */
-export interface BodyRoom {
-  /** Takes bytes before they are read; throws an {@link AdminProblem} if so many are not left. */
-  claim(bytes: number): void;
-  /** Takes bytes that were read; throws likewise. */
-  count(bytes: number): void;
+/** Limits the bytes that a sender brings into memory. */
+export interface BodyQuota {
+  /** Reserves bytes before they are read; throws an {@link AdminProblem} beyond the quota. */
+  reserve(bytes: number): void;
+  /** Charges bytes that were read; throws likewise. */
+  charge(bytes: number): void;
 }
 
 /** A body for the appliance, and its form for the audit. */
@@ -61,13 +61,13 @@ export interface RequestBody {
 
 export interface BodyLimits {
   /** Time for a whole body; a file must keep the minimum rate afterwards. */
-  readonly patienceMs: number;
+  readonly timeoutMs: () => number;
   /** Holds files until the appliance has taken them. */
   readonly memory: BodyMemory;
 }
 
 /** Maximum size of a body that is not a file; settings and certificates are far smaller. */
-const wholeBytes = 1_048_576;
+const maxInMemoryBytes = 1_048_576;
 /** Maximum of values in a JSON body; those of thousands of alerts are most. */
 export const maxValues = 65_536;
 const maxShownName = 100;
@@ -84,9 +84,9 @@ export function bodyOf(
     if (given) throw bodyNotAllowed();
     return undefined;
   }
-  const contentType = checkType(bodyTypes[kind], given?.type);
+  const contentType = acceptedType(bodyTypes[kind], given?.type);
   const bytes = given?.bytes ?? Buffer.alloc(0);
-  if (bytes.length > wholeBytes) throw tooLong(wholeBytes);
+  if (bytes.length > maxInMemoryBytes) throw tooLong(maxInMemoryBytes);
   return bodyInMemory(kind, contentType, bytes);
 }
 
@@ -103,17 +103,17 @@ export async function readBody(
     if (request.body) throw bodyNotAllowed();
     return undefined;
   }
-  const contentType = checkType(bodyTypes[kind], request.contentType);
+  const contentType = acceptedType(bodyTypes[kind], request.contentType);
   if (kind === 'gzip') return fileBody(contentType, request, limits);
-  const { contentLength = 0, body, room } = request;
-  if (contentLength > wholeBytes) throw tooLong(wholeBytes);
-  const { patienceMs } = limits;
+  const { contentLength = 0, body, quota } = request;
+  if (contentLength > maxInMemoryBytes) throw tooLong(maxInMemoryBytes);
+  const timeoutMs = limits.timeoutMs();
   // Reading and parsing cost time that all share: what is refused is not read.
-  room?.claim(contentLength);
+  quota?.reserve(contentLength);
   const tooSlow = () =>
-    new AdminProblem('body_too_slow', { detail: `The body did not arrive within ${patienceMs / 1_000} s.` });
-  const content = body ? await inTime(receive(body), patienceMs, tooSlow) : Buffer.alloc(0);
-  room?.count(content.length - contentLength);
+    new AdminProblem('body_too_slow', { detail: `The body did not arrive within ${timeoutMs / 1_000} s.` });
+  const content = body ? await inTime(readInMemory(body), timeoutMs, tooSlow) : Buffer.alloc(0);
+  quota?.charge(content.length - contentLength);
   return bodyInMemory(kind, contentType, content);
 }
 
@@ -123,7 +123,7 @@ function bodyInMemory(kind: BodyKind, contentType: string, content: Buffer): Req
     contentType,
     contentLength: content.length,
     sha256,
-    fields: kind === 'json' ? fieldsOf(content) : {},
+    fields: kind === 'json' ? parseFields(content) : {},
     inMemory: content,
     masked: maskBody(content, contentType),
     receive: () => Promise.resolve(),
@@ -134,7 +134,7 @@ function bodyInMemory(kind: BodyKind, contentType: string, content: Buffer): Req
 }
 
 /** Removes parameters such as a charset, which are harmless and which the appliance refuses. */
-function checkType(accepted: readonly string[], given: string | undefined): string {
+function acceptedType(accepted: readonly string[], given: string | undefined): string {
   const type = given?.split(';')[0]?.trim().toLowerCase();
   if (type !== undefined && accepted.includes(type)) return type;
   throw new AdminProblem('wrong_content_type', {
@@ -143,18 +143,18 @@ function checkType(accepted: readonly string[], given: string | undefined): stri
   });
 }
 
-function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
+function parseFields(content: Buffer): Readonly<Record<string, unknown>> {
   // Older releases take an empty body for "no parameters" (docs/api.md §1.3).
   if (content.length === 0) return {};
-  const text = textOf(content);
+  const text = decodeUtf8(content);
   // Parsing and all that reads the value later would take long, or fail.
   const fault = faultOf(text, maxValues);
   if (fault?.reason === 'malformed') throw ambiguous('is nested too deep', 'Send it flat.');
   if (fault) throw tooManyValues();
   const value = parseJson(text);
   if (isRecord(value)) {
-    refuseRepeated(text);
-    refuseInexact(text);
+    assertUniqueNames(text);
+    assertExactNumbers(text);
     return value;
   }
   // Without the parser's message: it quotes the body.
@@ -165,7 +165,7 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
 }
 
 /** Decodes a body; refuses bytes that readers decode differently. */
-function textOf(content: Buffer): string {
+function decodeUtf8(content: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
@@ -177,7 +177,7 @@ function textOf(content: Buffer): string {
  * Refuses numbers that guards, plan and audit would see as others than the appliance: those beyond
  * all numbers of JavaScript, and whole ones that it rounds.
  */
-function refuseInexact(json: string): void {
+function assertExactNumbers(json: string): void {
   for (const [token] of json.matchAll(stringOrNumber)) {
     if (token.startsWith('"')) continue;
     const isWhole = /^-?\d+$/.test(token);
@@ -202,7 +202,7 @@ function ambiguous(because: string, remedy: string): AdminProblem {
 }
 
 /** Refuses repeated names: guards and audit see the last value, and a release may use the first. */
-function refuseRepeated(json: string): void {
+function assertUniqueNames(json: string): void {
   const name = repeatedName(json);
   if (name === undefined) return;
   const member = oneLine(JSON.stringify(name), maxShownName);
@@ -238,9 +238,9 @@ export function repeatedName(json: string): string | undefined {
 /** Matches a string, with the colon that makes it a name, or a bracket outside of strings. */
 const stringOrBracket = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
 
-async function receive(body: Readable): Promise<Buffer> {
+async function readInMemory(body: Readable): Promise<Buffer> {
   // Not destroyed if it is too long: that would close the socket of the refusal.
-  const whole = readWhole(body.iterator({ destroyOnReturn: false }), wholeBytes, () => tooLong(wholeBytes));
+  const whole = readWhole(body.iterator({ destroyOnReturn: false }), maxInMemoryBytes, () => tooLong(maxInMemoryBytes));
   return await whole.catch((error: unknown) => {
     throw error instanceof TooManyPartsError ? tooManyParts(error) : error;
   });
@@ -249,15 +249,15 @@ async function receive(body: Readable): Promise<Buffer> {
 function fileBody(
   contentType: string,
   { body, contentLength }: UnreadBody,
-  { patienceMs, memory }: BodyLimits,
+  { timeoutMs, memory }: BodyLimits,
 ): RequestBody {
   if (!body || contentLength === undefined) {
     throw new AdminProblem('length_required', {
       detail: 'A file must come with its length, which the appliance insists on; nothing was sent.',
     });
   }
-  if (contentLength > maxBodyBytes) throw tooLong(maxBodyBytes, sendDirectly);
-  let held: HeldBody | undefined;
+  if (contentLength > maxBodyBytes) throw tooLong(maxBodyBytes, uploadByHand);
+  let buffered: BufferedBody | undefined;
   let sha256: string | undefined;
   return {
     contentType,
@@ -272,10 +272,10 @@ function fileBody(
     },
     async receive(principal, signal) {
       const hash = createHash('sha256');
-      const pace = { graceMs: patienceMs, tooSlow: fileTooSlow };
+      const pace = { graceMs: timeoutMs(), tooSlow: fileTooSlow };
       const onPart = (part: Buffer) => void hash.update(part);
       try {
-        held = await memory.receive({ principal, source: body, length: contentLength, signal, pace, onPart });
+        buffered = await memory.receive({ principal, source: body, length: contentLength, signal, pace, onPart });
       } catch (error) {
         if (error instanceof TooManyPartsError) throw tooManyParts(error);
         throw error instanceof AdminProblem ? error : callerLeft();
@@ -283,18 +283,18 @@ function fileBody(
       sha256 = hash.digest('hex');
     },
     content(pace) {
-      assert(held, 'a file is received before it is sent');
-      return held.watch(pace);
+      assert(buffered, 'a file is received before it is sent');
+      return buffered.watch(pace);
     },
     sent: () => ({
-      sent_bytes: held?.taken ?? 0,
-      ...(held?.taken === contentLength && sha256 !== undefined ? { sent_sha256: sha256 } : {}),
+      sent_bytes: buffered?.bytesRead ?? 0,
+      ...(buffered?.bytesRead === contentLength && sha256 !== undefined ? { sent_sha256: sha256 } : {}),
     }),
-    release: () => void held?.destroy(),
+    release: () => void buffered?.destroy(),
   };
 }
 
-const sendDirectly =
+const uploadByHand =
   'Upload it in the web interface of the appliance, or send it to its own API; docs/admin.md has the command.';
 
 function tooLong(most: number, remedy?: string): AdminProblem {

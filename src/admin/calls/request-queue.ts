@@ -6,10 +6,10 @@ import { AdminProblem, callerLeft } from '../policy/problem.ts';
 
 export interface QueueRequest {
   readonly appliance: string;
-  readonly kind: 'read' | 'change';
+  readonly kind: 'read' | 'write';
   readonly principal: string;
-  /** Describes it to those that wait for it. */
-  readonly what: QueuedWork;
+  /** Describes it in the refusals of others that wait for it. */
+  readonly label: WorkLabel;
   /** True to overtake waiting requests that are not urgent; never running ones. */
   readonly urgent?: boolean;
   /**
@@ -20,7 +20,7 @@ export interface QueueRequest {
 }
 
 /** Such as a `read` `of farm shop`. */
-export interface QueuedWork {
+export interface WorkLabel {
   readonly noun: string;
   readonly object: string;
 }
@@ -33,13 +33,13 @@ export interface QueueSlot {
    */
   readonly signal: AbortSignal;
   /** Holds the slot until the promise has settled, even if the work ends before. */
-  keepFor(exchange: Promise<unknown>): void;
+  extendUntil(exchange: Promise<unknown>): void;
 }
 
 /**
- * Limits the requests of the gateway that an appliance works on at a time. Changes go one by one,
- * so that what a guard saw still holds when the change is sent. Reads have places of their own, so
- * that neither holds up the other.
+ * Limits the requests of the gateway that an appliance works on at a time. Writes go one by one, so
+ * that what a guard saw still holds when the write is sent. Reads have slots of their own, so that
+ * neither holds up the other.
  */
 export type RequestQueue = ReturnType<typeof createRequestQueue>;
 
@@ -51,27 +51,27 @@ export interface RequestQueueParts {
    * and loses a place to one that has fewer.
    */
   readonly maxWaiting: number;
-  readonly maxWaitMs: number;
+  readonly maxQueueWaitMs: number;
 }
 
 /** The holder of a slot, and since when by the steady clock. */
-interface Holder extends QueuedWork {
+interface Holder extends WorkLabel {
   readonly sinceMs: number;
 }
 
 /** The requests of one kind for one appliance. */
-interface Line {
+interface QueueLine {
   readonly slots: Slots<QueueRequest>;
   readonly running: Set<Holder>;
 }
 
-export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQueueParts) {
-  const lines = new Map<string, Line>();
+export function createRequestQueue({ maxReads, maxWaiting, maxQueueWaitMs }: RequestQueueParts) {
+  const lines = new Map<string, QueueLine>();
   /** The requests that wait or run. */
   const underWay = new Set<Promise<void>>();
   const closing = new AbortController();
 
-  function lineOf({ appliance, kind }: QueueRequest): Line {
+  function lineOf({ appliance, kind }: QueueRequest): QueueLine {
     const key = `${kind} ${appliance}`;
     const count = kind === 'read' ? maxReads : () => 1;
     const line = lines.get(key) ?? { slots: new Slots({ count, next: byLastSlot() }), running: new Set<Holder>() };
@@ -80,13 +80,13 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   }
 
   /** Resolves when the request has a slot, to what holds it. */
-  async function enter(line: Line, request: QueueRequest): Promise<Holder> {
+  async function acquire(line: QueueLine, request: QueueRequest): Promise<Holder> {
     const { slots, running } = line;
-    const { appliance, signal, what } = request;
+    const { appliance, signal, label } = request;
     const timer = setTimeout(() => {
-      const because = `${appliance} was busy with other requests of the gateway for ${maxWaitMs / 1_000} s`;
+      const because = `${appliance} was busy with other requests of the gateway for ${maxQueueWaitMs / 1_000} s`;
       slots.refuse(request, busy(`${because}; ${occupantsOf(line)}`));
-    }, maxWaitMs);
+    }, maxQueueWaitMs);
     try {
       signal.throwIfAborted();
       if (!slots.hasFree) makeRoom(line, request, maxWaiting);
@@ -96,12 +96,12 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
     } finally {
       clearTimeout(timer);
     }
-    const holder = { ...what, sinceMs: steadyNow() };
+    const holder = { ...label, sinceMs: steadyNow() };
     running.add(holder);
     return holder;
   }
 
-  async function ended(): Promise<void> {
+  async function whenIdle(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay);
   }
 
@@ -115,12 +115,12 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
       const { promise: over, resolve: end } = Promise.withResolvers<void>();
       underWay.add(over);
       void over.then(() => underWay.delete(over));
-      const holder = await enter(line, request).catch((error: unknown) => {
+      const holder = await acquire(line, request).catch((error: unknown) => {
         end();
         throw error;
       });
       const exchanges: Promise<unknown>[] = [];
-      const working = work({ signal: closing.signal, keepFor: (exchange) => void exchanges.push(exchange) });
+      const working = work({ signal: closing.signal, extendUntil: (exchange) => void exchanges.push(exchange) });
       void Promise.allSettled([working])
         .then(() => Promise.allSettled(exchanges))
         .then(() => {
@@ -131,11 +131,11 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
       return await working;
     },
     /** Resolves when no request runs or waits. */
-    ended,
+    whenIdle,
     /** Gives running requests `graceMs` to end, aborts the rest, and resolves when all are over. */
     async close(graceMs: number): Promise<void> {
       const timer = setTimeout(() => closing.abort(), graceMs);
-      await ended();
+      await whenIdle();
       clearTimeout(timer);
       closing.abort();
     },
@@ -143,7 +143,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
 }
 
 /** Refuses a request for which there is no room, or another one instead. */
-function makeRoom(line: Line, { appliance, principal, urgent = false }: QueueRequest, maxWaiting: number): void {
+function makeRoom(line: QueueLine, { appliance, principal, urgent = false }: QueueRequest, maxWaiting: number): void {
   const { waiting } = line.slots;
   const own = waiting.filter((each) => each.principal === principal && (each.urgent ?? false) === urgent).length;
   if (own < maxWaiting / 2 && (urgent || waiting.length < maxWaiting)) return;
@@ -161,8 +161,8 @@ function makeRoom(line: Line, { appliance, principal, urgent = false }: QueueReq
   );
 }
 
-/** Names what holds the slots: `2 reads of farm shop, unanswered for 40 s`. */
-function occupantsOf({ running }: Line): string {
+/** Describes what holds the slots: `2 reads of farm shop, unanswered for 40 s`. */
+function occupantsOf({ running }: QueueLine): string {
   const alike = Map.groupBy(running, ({ noun, object }) => `${noun} ${object}`);
   const named = [...alike.values()].flatMap((holders) => {
     const [first] = holders;
@@ -174,7 +174,7 @@ function occupantsOf({ running }: Line): string {
 }
 
 /**
- * Returns a function that chooses an urgent request, or the first change, or the first read of the
+ * Returns a function that chooses an urgent request, or the first write, or the first read of the
  * principal whose last slot is the longest ago.
  */
 function byLastSlot(): SlotsParts<QueueRequest>['next'] {
@@ -183,7 +183,7 @@ function byLastSlot(): SlotsParts<QueueRequest>['next'] {
   return (waiting) => {
     const order = [...principals];
     const rankOf = ({ urgent, kind, principal }: QueueRequest): number =>
-      urgent ? -2 : kind === 'change' ? -1 : order.indexOf(principal);
+      urgent ? -2 : kind === 'write' ? -1 : order.indexOf(principal);
     const [next] = [...waiting].toSorted((one, other) => rankOf(one) - rankOf(other));
     if (next) {
       principals.delete(next.principal);

@@ -27,7 +27,7 @@ export type ApplianceSession = ReturnType<typeof createSession>;
 
 interface SessionParts {
   readonly appliance: Omit<AdminAppliance, 'name'>;
-  /** Kept until the appliance has answered, which may take longer than `timeoutMs`. */
+  /** Held until the appliance has answered, which may take longer than `timeoutMs`. */
   readonly slot: QueueSlot;
   /** Maximum wait of the caller. */
   readonly timeoutMs: number;
@@ -37,27 +37,27 @@ interface SessionParts {
 export function createSession({ appliance, slot, timeoutMs, signal }: SessionParts) {
   const { relay, client, knownFarms } = appliance;
   /** Throws an {@link AdminProblem} if the caller has left, or the gateway closes. */
-  const refuseGone = (): void => {
+  const assertCallerPresent = (): void => {
     if (signal.aborted || slot.signal.aborted) throw callerLeft();
   };
   const read: GuardRead = async (key, params, limitMs) => {
-    refuseGone();
+    assertCallerPresent();
     return await client.read(key, params, slot.signal, { limitMs });
   };
   return {
     signal,
-    refuseGone,
+    assertCallerPresent,
     knownFarms,
     read,
     urlOf: (path: string): string => relay.urlOf(path),
     async send(request: SessionRequest): Promise<RelayResponse> {
-      refuseGone();
-      const given = withEnd(slot.signal, request.method === 'GET');
-      const exchange = relay.send({ ...request, signal: given.signal });
-      slot.keepFor(exchange);
-      return await responseInTime(exchange, request.path, timeoutMs).catch((error: unknown) => {
+      assertCallerPresent();
+      const abortable = abortableRead(slot.signal, request.method === 'GET');
+      const exchange = relay.send({ ...request, signal: abortable.signal });
+      slot.extendUntil(exchange);
+      return await withResponseTimeout(exchange, request.path, timeoutMs).catch((error: unknown) => {
         discardLate(exchange);
-        given.end();
+        abortable.end();
         throw error;
       });
     },
@@ -65,17 +65,21 @@ export function createSession({ appliance, slot, timeoutMs, signal }: SessionPar
 }
 
 /**
- * Returns a signal that also aborts at `end`, if it is that of a read: once its caller has an
- * answer, it holds no slot. Another call runs to its end, as it does on the appliance.
+ * Returns a signal, and a function that aborts it if it is that of a read: once the caller of a read
+ * has an answer, the read holds no slot. A write runs to its end, as it does on the appliance.
  */
-export function withEnd(signal: AbortSignal, isRead: boolean) {
+export function abortableRead(signal: AbortSignal, isRead: boolean) {
   if (!isRead) return { signal, end: () => undefined };
   const ending = new AbortController();
   return { signal: AbortSignal.any([signal, ending.signal]), end: () => ending.abort() };
 }
 
 /** Resolves like the exchange, or rejects with `timeout`. The exchange continues. */
-export function responseInTime<Result>(exchange: Promise<Result>, path: string, timeoutMs: number): Promise<Result> {
+export function withResponseTimeout<Result>(
+  exchange: Promise<Result>,
+  path: string,
+  timeoutMs: number,
+): Promise<Result> {
   const message = `no answer within ${timeoutMs / 1_000} s`;
   return inTime(exchange, timeoutMs, () => new ApplianceError('timeout', { endpoint: path, message }));
 }
@@ -105,14 +109,14 @@ export async function readResponse(
   const { path } = request;
   const { status, headers, body } = await send(request);
   try {
-    return { status, headers, text: (await wholeBody({ status, body }, path, maxBytes)).toString() };
+    return { status, headers, text: (await readBody({ status, body }, path, maxBytes)).toString() };
   } catch (error) {
-    throw bodyError(error, { path, signal }, status);
+    throw toBodyError(error, { path, signal }, status);
   }
 }
 
 /** Reads a response to its end. Rejects with `oversize` if it is longer than `maxBytes`. */
-export async function wholeBody(
+export async function readBody(
   { status, body }: Pick<RelayResponse, 'status' | 'body'>,
   path: string,
   maxBytes: number,
@@ -129,7 +133,7 @@ export async function wholeBody(
 }
 
 /** Converts the failure of a response that had begun; returns an error with a reason unchanged. */
-export function bodyError(
+export function toBodyError(
   error: unknown,
   { path, signal }: Pick<RelayRequest, 'path' | 'signal'>,
   status: number,

@@ -5,9 +5,9 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { decode } from '../../appliance/decode.ts';
 import { withinShares } from '../../lib/within-shares.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { StateUpdate, Journal, Opened } from '../journal/journal.ts';
+import type { StateUpdate, Journal, StoredState } from '../journal/journal.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
-import { type Recorder, unavailable } from '../calls/recorder.ts';
+import { type Recorder, throwUnavailable } from '../calls/recorder.ts';
 import {
   type AlertSource,
   alreadyOver,
@@ -23,13 +23,13 @@ import {
 } from './change.ts';
 
 /** A change in memory; the journal has the same record. */
-export interface HeldChange extends StoredChange {
+export interface ChangeEntry extends StoredChange {
   change: StoredChange['change'];
   sealed: StoredChange['sealed'];
   /** True while its record is being changed: others are refused meanwhile. */
   isLocked: boolean;
-  /** The alerts of a proposal that fire now; the journal may follow later. */
-  alerts: readonly AlertSource[];
+  /** The alerts of a proposal that fire now; those in `change`, as on disk, follow later. */
+  firingAlerts: readonly AlertSource[];
   /** How it ended, until that is stored. */
   ending?: Ending;
   /** True if it was read from a copy of the journal, which does not know what came after it. */
@@ -37,42 +37,42 @@ export interface HeldChange extends StoredChange {
 }
 
 export interface ChangeStoreParts {
-  readonly principals: Pick<Principals, 'inForce' | 'refuseUnlessInForce'>;
+  readonly principals: Pick<Principals, 'inForce' | 'assertInForce'>;
   readonly recorder: Pick<Recorder, 'recordOrRefuse'>;
-  readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened'>;
+  readonly journal: Pick<Journal, 'append' | 'writeState' | 'onOpened'>;
   readonly metrics: Pick<AdminMetrics, 'changes' | 'changeEnded'>;
   readonly now: () => number;
   readonly log: Logger;
 }
 
-/** Changes that are over are kept for those who look later. */
+/** Limit of the changes that are over, which people may look up. */
 const maxOver = 200;
 
-/** Keeps all changes, in memory and in the journal; only it replaces the record of one. */
+/** Owns all changes, in memory and in the journal; only it replaces the record of one. */
 export class ChangeStore {
   readonly #parts: ChangeStoreParts;
-  readonly #held = new Map<string, HeldChange>();
+  readonly #entries = new Map<string, ChangeEntry>();
   /** The addresses that changes under way change, by the id of the change. */
   readonly #claims = new Map<string, ReadonlySet<string>>();
   #isOpen = false;
 
   constructor(parts: ChangeStoreParts) {
     this.#parts = parts;
-    parts.journal.onOpened((opened) => this.#found(opened));
+    parts.journal.onOpened((opened) => this.#load(opened));
   }
 
   /** Throws an {@link AdminProblem} as long as nobody knows what the journal has. */
-  refuseUnread(): void {
-    if (!this.#isOpen) unavailable(undefined);
+  assertLoaded(): void {
+    if (!this.#isOpen) throwUnavailable(undefined);
   }
 
-  /** Takes over what is on disk, but for what this process decides on or carries out. */
-  #found({ changes, isCopy }: Opened): void {
-    for (const [id, held] of this.#held) if (!held.isLocked && !this.isClaimed(id)) this.#held.delete(id);
+  /** Loads what is on disk, but for the changes that this process decides on or carries out. */
+  #load({ changes, isCopy }: StoredState): void {
+    for (const [id, entry] of this.#entries) if (!entry.isLocked && !this.isClaimed(id)) this.#entries.delete(id);
     for (const [id, text] of changes) {
-      if (this.#held.has(id)) continue;
+      if (this.#entries.has(id)) continue;
       try {
-        this.#held.set(id, heldOf(parseStored(id, text), isCopy));
+        this.#entries.set(id, entryOf(parseStored(id, text), isCopy));
       } catch (error) {
         this.#parts.log.error({ err: error, change: id }, 'change cannot be read');
       }
@@ -81,25 +81,25 @@ export class ChangeStore {
     this.updateMetrics();
   }
 
-  get held(): readonly HeldChange[] {
-    return [...this.#held.values()];
+  get entries(): readonly ChangeEntry[] {
+    return [...this.#entries.values()];
   }
 
   get changes(): readonly Change[] {
-    return this.held.map(({ change }) => change);
+    return this.entries.map(({ change }) => change);
   }
 
-  find(id: string): HeldChange | undefined {
-    return this.#held.get(id);
+  find(id: string): ChangeEntry | undefined {
+    return this.#entries.get(id);
   }
 
   /**
-   * Takes the objects of a plan for a change that this process carries out, until it is over.
+   * Claims the objects of a plan for a change that this process runs, until it is over.
    * Throws an {@link AdminProblem} while another change has one of them.
    */
   claim(id: string, urls: ReadonlySet<string>): void {
     const other = [...this.#claims].find(([, taken]) => [...urls].some((url) => taken.has(url)));
-    if (other) throw sameObject(other[0]);
+    if (other) throw objectClaimed(other[0]);
     this.#claims.set(id, urls);
   }
 
@@ -112,19 +112,19 @@ export class ChangeStore {
   }
 
   /** Adds a change, which is on disk when this resolves. */
-  async add(stored: StoredChange, caller: Caller): Promise<HeldChange> {
-    const held = heldOf(stored);
-    await this.#save(stored, (alongside) => this.#record(stored.change, caller, alongside), held);
-    return held;
+  async add(stored: StoredChange, caller: Caller): Promise<ChangeEntry> {
+    const entry = entryOf(stored);
+    await this.#save(stored, (alongside) => this.#record(stored.change, caller, alongside), entry);
+    return entry;
   }
 
   /**
-   * Rejects for a change that does not wait any more, and for one whose plan was another one: it
-   * has the new plan then.
+   * Stores the plan that was made again at an approval if it differs from the one that was approved,
+   * and rejects then: the new one has to be looked at. Rejects too if the change does not wait.
    */
-  async requirePlan(held: HeldChange, { plan, digest }: Pick<Change, 'plan' | 'digest'>): Promise<void> {
-    await this.#requireWaiting(held);
-    const { change, sealed } = held;
+  async replacePlanIfChanged(entry: ChangeEntry, { plan, digest }: Pick<Change, 'plan' | 'digest'>): Promise<void> {
+    await this.#assertWaiting(entry);
+    const { change, sealed } = entry;
     if (digest === change.digest) return;
     await this.#save({ change: { ...change, plan, digest }, sealed });
     throw new AdminProblem('plan_changed', {
@@ -133,22 +133,22 @@ export class ChangeStore {
   }
 
   /** Stores the alerts of a proposal that waits, if they are not what the journal says. */
-  async keepAlerts(held: HeldChange): Promise<void> {
-    const { change, sealed } = held;
-    const isSame = isDeepStrictEqual(change.alerts, held.alerts);
-    if (change.state !== 'proposed' || held.alerts.length === 0 || isSame) return;
-    await this.#save({ change: { ...change, alerts: held.alerts }, sealed });
+  async saveAlerts(entry: ChangeEntry): Promise<void> {
+    const { change, sealed } = entry;
+    const isSame = isDeepStrictEqual(change.alerts, entry.firingAlerts);
+    if (change.state !== 'proposed' || entry.firingAlerts.length === 0 || isSame) return;
+    await this.#save({ change: { ...change, alerts: entry.firingAlerts }, sealed });
   }
 
   /**
    * Moves a change to its next state, in the transaction of its record. Rejects, and changes
-   * nothing, if that cannot be written. `caller` is undefined if the exporter itself moves it.
+   * nothing, if that cannot be written. `caller` is undefined if the exporter itself does it.
    */
-  async move(held: HeldChange, next: Transition, caller?: Caller): Promise<Change> {
-    const { alerts, sealed } = held;
+  async transition(entry: ChangeEntry, next: Transition, caller?: Caller): Promise<Change> {
+    const { firingAlerts: alerts, sealed } = entry;
     // A proposal whose alerts have ended keeps those it had.
-    const shown = { ...held.change, ...(alerts.length > 0 && { alerts }) };
-    const moved = transition({ change: shown, sealed }, next, new Date(this.#parts.now()).toISOString());
+    const before = { ...entry.change, ...(alerts.length > 0 && { alerts }) };
+    const moved = transition({ change: before, sealed }, next, new Date(this.#parts.now()).toISOString());
     const { change } = moved;
     await this.#save(moved, (alongside) => this.#record(change, caller, alongside));
     if (isOver(change.state)) this.#parts.metrics.changeEnded(change.state);
@@ -156,39 +156,39 @@ export class ChangeStore {
   }
 
   /** Lets one decision at a time be made on a change that waits; refuses all others. */
-  async deciding(held: HeldChange, decide: () => Promise<Change>): Promise<Change> {
-    const { change } = held;
-    if (held.isLocked) throw beingChanged(change.id);
+  async lockForDecision(entry: ChangeEntry, decide: () => Promise<Change>): Promise<Change> {
+    const { change } = entry;
+    if (entry.isLocked) throw lockedChange(change.id);
     if (this.isClaimed(change.id)) throw alreadyOver(change);
-    return await this.withLock(held, async () => {
-      await this.#requireWaiting(held);
+    return await this.withLock(entry, async () => {
+      await this.#assertWaiting(entry);
       return await decide();
     });
   }
 
   /** Lets nobody decide on a change during the work. */
-  async withLock<Result>(held: HeldChange, work: () => Promise<Result>): Promise<Result> {
-    held.isLocked = true;
+  async withLock<Result>(entry: ChangeEntry, work: () => Promise<Result>): Promise<Result> {
+    entry.isLocked = true;
     try {
       return await work();
     } finally {
-      held.isLocked = false;
+      entry.isLocked = false;
     }
   }
 
   /** Rejects for a change that does not wait, or not any more: its time may just have ended. */
-  async #requireWaiting(held: HeldChange): Promise<void> {
-    await this.endIfOverdue(held);
-    if (!isWaiting(held.change.state)) throw alreadyOver(held.change);
+  async #assertWaiting(entry: ChangeEntry): Promise<void> {
+    await this.endIfOverdue(entry);
+    if (!isWaiting(entry.change.state)) throw alreadyOver(entry.change);
   }
 
   /**
    * Ends a waiting change if its time is over, its alert has ended, or its token is no longer in
    * force.
    */
-  async endIfOverdue(held: HeldChange): Promise<void> {
-    const overdue = overdueOf(this.#parts, held);
-    if (overdue) await this.move(held, overdue);
+  async endIfOverdue(entry: ChangeEntry): Promise<void> {
+    const overdue = endingIfOverdue(this.#parts, entry);
+    if (overdue) await this.transition(entry, overdue);
   }
 
   updateMetrics(): void {
@@ -216,16 +216,16 @@ export class ChangeStore {
   async #save(
     stored: StoredChange,
     record: (alongside: StateUpdate) => Promise<unknown> = (alongside) =>
-      this.#parts.journal.keep(alongside).catch(unavailable),
-    added?: HeldChange,
+      this.#parts.journal.writeState(alongside).catch(throwUnavailable),
+    added?: ChangeEntry,
   ): Promise<void> {
     const { id } = stored.change;
-    const forgotten = this.#oldestBut(stored);
+    const forgotten = this.#toForget(stored);
     await record({ changes: new Map([[id, JSON.stringify(stored)]]), forgotten });
-    const held = this.#held.get(id);
-    if (held) Object.assign(held, stored);
-    else this.#held.set(id, added ?? heldOf(stored));
-    for (const each of forgotten) this.#held.delete(each);
+    const entry = this.#entries.get(id);
+    if (entry) Object.assign(entry, stored);
+    else this.#entries.set(id, added ?? entryOf(stored));
+    for (const each of forgotten) this.#entries.delete(each);
     this.updateMetrics();
   }
 
@@ -233,7 +233,7 @@ export class ChangeStore {
    * Returns the ids of changes that are over and too many, once there is this one: the oldest of
    * the token and the appliance with the most.
    */
-  #oldestBut({ change }: StoredChange): readonly string[] {
+  #toForget({ change }: StoredChange): readonly string[] {
     const others = this.changes.filter(({ id, state }) => isOver(state) && id !== change.id);
     const over = isOver(change.state) ? [...others, change] : others;
     const newestFirst = over.toSorted((a, b) => (a.created < b.created ? 1 : -1));
@@ -243,28 +243,31 @@ export class ChangeStore {
   }
 }
 
-function heldOf(stored: StoredChange, isFromCopy = false): HeldChange {
-  return { ...stored, isLocked: false, alerts: stored.change.alerts, isFromCopy };
+function entryOf(stored: StoredChange, isFromCopy = false): ChangeEntry {
+  return { ...stored, isLocked: false, firingAlerts: stored.change.alerts, isFromCopy };
 }
 
 /** A clock that was set back by more than this would let a change live for too long. */
 const maxClockStepMs = 60_000;
 
 /** Returns how a waiting change is to end now, if it is. */
-function overdueOf({ now, principals }: ChangeStoreParts, { change, alerts }: HeldChange): Transition | undefined {
+function endingIfOverdue(
+  { now, principals }: ChangeStoreParts,
+  { change, firingAlerts }: ChangeEntry,
+): Transition | undefined {
   const { state, created, expires, requested_by: name } = change;
   if (!isWaiting(state)) return undefined;
   const ending = (what: 'expired' | 'cancelled' | 'withdrawn', reason: string): Transition => ({
     state: what,
     decision: { by: '-', what, reason },
   });
-  if (state === 'proposed' && alerts.length === 0) return ending('withdrawn', 'The alert has ended.');
+  if (state === 'proposed' && firingAlerts.length === 0) return ending('withdrawn', 'The alert has ended.');
   if (now() >= Date.parse(expires)) return ending('expired', 'Nobody approved it in time.');
   if (now() < Date.parse(created) - maxClockStepMs) return ending('expired', 'The clock was set back.');
   return principals.inForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);
 }
 
-function beingChanged(id: string): AdminProblem {
+function lockedChange(id: string): AdminProblem {
   return new AdminProblem('busy', {
     detail: `${id} is being changed; nothing was sent.`,
     remedy: 'Try again in a moment.',
@@ -272,7 +275,7 @@ function beingChanged(id: string): AdminProblem {
   });
 }
 
-function sameObject(id: string): AdminProblem {
+function objectClaimed(id: string): AdminProblem {
   return new AdminProblem('busy', {
     detail: `${id} is changing the same object; nothing was sent.`,
     remedy: `Ask again once ${id} is over.`,

@@ -177,7 +177,7 @@ export const ShownChangeSchema = Type.Object(
 );
 export type ShownChange = Readonly<Static<typeof ShownChangeSchema>>;
 
-/** The plan of a change that nobody has asked for yet. */
+/** The plan of a change that is not submitted yet. */
 export const ChangeDryRunSchema = Type.Object(
   {
     dry_run: Type.Literal(true),
@@ -215,9 +215,9 @@ export type StepEvent = Extract<ChangeEvent, { readonly event: 'begin' | 'wait' 
 
 /** The parts of an open change that nobody is shown, and that are deleted when it is over. */
 const SealedPartsSchema = Type.Object({
-  /** The person who asked for it. */
+  /** The person who submitted it. */
   person: text,
-  /** Key of the digests of bodies: a body may hold a password that could be guessed. */
+  /** The `digestKey` that its plan was made with. */
   salt: text,
   content: Type.Optional(Type.Object({ type: text, base64: text })),
 });
@@ -272,7 +272,7 @@ export function alreadyOver({ id, state }: Change): AdminProblem {
   });
 }
 
-/** Returns a plan as people read it: what is so now, the steps, and what speaks against each. */
+/** Returns a plan as people read it: the facts, the steps, and the objections to each. */
 export function planLines({ facts, steps }: ChangePlan): readonly string[] {
   return [
     ...facts.map((fact) => oneLine(fact, 1_000)),

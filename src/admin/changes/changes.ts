@@ -1,81 +1,348 @@
-// Keeps a change from its proposal to its end: its plan, who approves or denies it, and its steps.
-// Only the ChangeStore changes a stored change, one at a time, and each state is on disk before the
-// next step. Changes of different objects may run at the same time. A restart ends what was under
-// way, as failed or as uncertain (recover.ts). Read on in ask.ts (propose), decide.ts, run.ts, and
-// proposals.ts (what alerts propose).
+// Owns changes from their submission to their end: the plan, who approves or denies it, the steps.
+// Only the ChangeStore replaces a stored change, one at a time, and each state is on disk before the
+// next step. Changes of different objects may run at the same time. The way of an alert to its
+// approved repair, in order of time:
+//
+// 1. http/change-routes.ts takes the notification; proposals.ts and repairs.ts find the repair: a
+//    recipe with parameters. Proposals owns the alerts of a repair until its change is stored.
+// 2. changes.ts submits it. plan.ts runs the recipe for its steps (recipes/), and makes a dry run of
+//    each call (change-calls.ts, calls/gateway.ts). The steps are only in memory.
+// 3. change-store.ts stores the change as `proposed`, with its plan and digest. From here on the
+//    store has the alerts that fire now; those on disk follow.
+// 4. decide.ts: a person approves the digest. The plan is made again, with the same key for its
+//    digest, and must be the same.
+// 5. run.ts runs the steps; each call goes through calls/gateway.ts, which holds it to the plan.
+// 6. recover.ts ends what a stop interrupted, and what nobody has decided in time.
 
-import type { Caller, Principal } from '../policy/principal.ts';
-import type { AdminCall } from '../calls/admin-call.ts';
-import type { Clearance } from '../calls/approval.ts';
 import { randomBytes } from 'node:crypto';
-import { ask, askInstead, runNow, showPlan } from './ask.ts';
-import type { AlertSource, Change, ChangeDryRun, ShownChange, StepEvent } from './change.ts';
-import { sendDirectly } from './direct-call.ts';
-import { decide, type DecisionOn, setAlerts, changeFor, maySeeChange, shownTo } from './decide.ts';
-import { ChangeStore } from './change-store.ts';
+import type { Caller, Principal } from '../policy/principal.ts';
+import { frozenProblem } from '../policy/freeze.ts';
+import { AdminProblem } from '../policy/problem.ts';
+import { parseJson } from '../../lib/check.ts';
+import { oneLine } from '../../lib/text.ts';
+import type { AdminCall } from '../calls/admin-call.ts';
+import { confirmationOf } from '../calls/approval.ts';
+import { maskedFields, maxWrittenBytes } from '../calls/mask.ts';
+import { bodyTypes } from '../policy/operation.ts';
+import {
+  type AlertSource,
+  type Change,
+  type ChangeDryRun,
+  type ChangePlan,
+  isOver,
+  planLines,
+  type ShownChange,
+  type StepEvent,
+  transition,
+} from './change.ts';
+import { type ChangeEntry, ChangeStore } from './change-store.ts';
 import type { ChangesContext, ChangesParts } from './context.ts';
+import { assertMayRun, decide, type DecisionOn, entryFor, maySeeChange, setAlerts, shownTo } from './decide.ts';
+import { planChange, type PlannedChange, titleOf } from './plan.ts';
 import { sweep } from './recover.ts';
-import { type ChangeRequest, type NewChange, readChangeRequest } from './task.ts';
+import type { Repair } from './repairs.ts';
+import { startRun, type StartedChange } from './run.ts';
+import {
+  type ChangeRequest,
+  malformedBody,
+  type NewChange,
+  newIdentity,
+  readChangeRequest,
+  type Task,
+} from './task.ts';
 
-/**
- * Keeps changes from their beginning to their end; each is carried out at most once. Every
- * refusal is an {@link AdminProblem}.
- */
-export type Changes = ReturnType<typeof createChanges>;
+export const maxOpenPerPrincipal = 20;
 
-export function createChanges(parts: ChangesParts) {
-  const store = new ChangeStore(parts);
-  const context: ChangesContext = {
-    ...parts,
-    store,
-    key: randomBytes(32).toString('hex'),
-    stopping: new AbortController(),
-    underWay: new Set(),
-    asking: new Set(),
-  };
-  const shown = async ({ principal }: Pick<Caller, 'principal'>, change: Promise<Change>): Promise<ShownChange> =>
-    shownTo(context, principal, await change);
+/** Owns all changes; each is carried out at most once. Every refusal is an {@link AdminProblem}. */
+export class Changes {
+  readonly #context: ChangesContext;
+
+  constructor(parts: ChangesParts) {
+    this.#context = {
+      ...parts,
+      store: new ChangeStore(parts),
+      digestKey: randomBytes(32).toString('hex'),
+      stopping: new AbortController(),
+      underWay: new Set(),
+      planning: new Set(),
+    };
+  }
+
+  /** All changes, with the alerts of proposals that fire now. */
+  get all(): readonly Readonly<Pick<ChangeEntry, 'change' | 'firingAlerts'>>[] {
+    return this.#context.store.entries;
+  }
+
+  /** Submits the change that a body describes; it waits for approval. */
+  submit(request: ChangeRequest, caller: Caller): Promise<ShownChange> {
+    return this.#shown(caller, this.#submit(readChangeRequest(request, this.#context), caller));
+  }
+
+  /** Submits a call that needs approval, instead of sending it. */
+  submitCall(call: AdminCall): Promise<ShownChange> {
+    const { principal, token, signal, address, appliance, reason, force, target, body } = call;
+    const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
+    const task = { operation: target.operation.operationId, parameters: target.params, ...content };
+    const wanted = { ...newIdentity(this.#context), appliance, task, reason, force };
+    return this.#shown(call, this.#submit(wanted, { principal, token, signal, address }));
+  }
+
+  /** Submits the repair of alerts; `caller` has the planner of their Alertmanager. */
+  propose({ appliance, task, alerts }: Repair, caller: Caller): Promise<Change> {
+    const wanted = { ...newIdentity(this.#context), appliance, task, alerts, reason: undefined, force: false };
+    return this.#submit(wanted, caller);
+  }
+
+  /** Plans what the body of a change describes; stores nothing. */
+  async plan(request: ChangeRequest, caller: Caller): Promise<ChangeDryRun> {
+    const wanted = readChangeRequest(request, this.#context);
+    const { appliance, task, askedAtMs, plan, digest } = await planChange(this.#context, wanted, caller);
+    return {
+      dry_run: true,
+      appliance,
+      title: titleOf(task),
+      asked_at: new Date(askedAtMs).toISOString(),
+      digest,
+      would: wouldOf(plan),
+      plan,
+      lines: planLines(plan),
+    };
+  }
+
+  /**
+   * Plans what the body of a change describes, runs it at once, and reports what its steps do. It
+   * waits instead if a call of it needs approval.
+   */
+  async run(request: ChangeRequest, caller: Caller, onEvent: (event: StepEvent) => void) {
+    const wanted = readChangeRequest(request, this.#context);
+    const { change, over } = await this.#whileOpen(wanted, caller, () => this.#run(wanted, caller, onEvent));
+    return { change: shownTo(this.#context, caller.principal, change), over: over && this.#shown(caller, over) };
+  }
+
+  /** Returns the changes that the principal may see, the newest first. */
+  list(principal: Principal): readonly ShownChange[] {
+    const { store } = this.#context;
+    store.assertLoaded();
+    return store.changes
+      .filter((change) => maySeeChange(this.#context, principal, change))
+      .toSorted((a, b) => (a.created < b.created ? 1 : -1))
+      .map((change) => shownTo(this.#context, principal, change));
+  }
+
+  get(id: string, principal: Principal): ShownChange {
+    return shownTo(this.#context, principal, entryFor(this.#context, id, principal).change);
+  }
+
+  decide(decision: DecisionOn): Promise<ShownChange> {
+    return this.#shown(decision.caller, decide(this.#context, decision));
+  }
+
+  setAlerts(id: string, next: (alerts: readonly AlertSource[]) => readonly AlertSource[]): Promise<void> {
+    return setAlerts(this.#context, id, next);
+  }
+
+  sweep(): Promise<void> {
+    return sweep(this.#context);
+  }
+
+  /** Resolves when no change is under way. */
+  async whenIdle(): Promise<void> {
+    const { underWay } = this.#context;
+    while (underWay.size > 0) await Promise.allSettled(underWay);
+  }
+
+  /** Stops waiting for what is under way; the next start finds out what became of it. */
+  async close(): Promise<void> {
+    this.#context.stopping.abort();
+    await Promise.allSettled(this.#context.underWay);
+  }
+
+  async #shown({ principal }: Pick<Caller, 'principal'>, change: Promise<Change>): Promise<ShownChange> {
+    return shownTo(this.#context, principal, await change);
+  }
+
+  /** Plans a change and stores it, to wait for approval. */
+  async #submit(wanted: NewChange, caller: Caller): Promise<Change> {
+    return await this.#whileOpen(wanted, caller, async () => {
+      assertNothingHidden(this.#context, wanted.task, caller);
+      return this.#store(await this.#plan(wanted, caller), caller);
+    });
+  }
+
+  /** Plans, and refuses what the gateway would refuse. */
+  async #plan(wanted: NewChange, caller: Caller): Promise<PlannedChange> {
+    const planned = await planChange(this.#context, wanted, caller);
+    assertMayRun(this.#context, planned, [caller.principal]);
+    return planned;
+  }
+
+  async #run(wanted: NewChange, caller: Caller, onEvent: (event: StepEvent) => void): Promise<StartedChange> {
+    const context = this.#context;
+    let step = 0;
+    const onStepEvent = (event: StepEvent): void => {
+      ({ step } = event);
+      onEvent(event);
+    };
+    const onWait = (line: string): void => onStepEvent({ event: 'wait', step, line });
+    // A stop of the exporter ends it, as its caller does by leaving.
+    const runner = { ...caller, signal: AbortSignal.any([caller.signal, context.stopping.signal]) };
+    const planned = await this.#plan({ ...wanted, onWait }, runner);
+    assertSeenPlan(planned);
+    if (wouldOf(planned.plan) === 'wait for approval') {
+      assertNothingHidden(context, wanted.task, caller);
+      return { change: await this.#store(planned, caller), over: undefined };
+    }
+    assertConfirmedOrSeen(context, wanted);
+    assertNotEmpty(planned.plan);
+    // Without its body, which may have a password and is not planned again.
+    const submitted = { change: recordOf(context, planned, caller), sealed: sealedOf(planned, caller) };
+    const decision = { by: caller.principal.name, what: 'started', reason: submitted.change.reason } as const;
+    const approved = transition(submitted, { state: 'approved', decision }, new Date(context.now()).toISOString());
+    return await startRun(context, { planned, runner, onEvent: onStepEvent }, async () =>
+      context.store.add(approved, caller),
+    );
+  }
+
+  /** Stores a change that waits, with its body, of which its plan has no more than is shown. */
+  async #store(planned: PlannedChange, caller: Caller): Promise<Change> {
+    const { task } = planned;
+    const content = 'content' in task ? task.content : undefined;
+    const sealed = {
+      ...sealedOf(planned, caller),
+      ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
+    };
+    return (await this.#context.store.add({ change: recordOf(this.#context, planned, caller), sealed }, caller)).change;
+  }
+
+  /** Counts a change as open while it is planned and stored; first refuses one that may not be. */
+  async #whileOpen<Result>(wanted: NewChange, caller: Caller, work: () => Promise<Result>): Promise<Result> {
+    assertMayPlan(this.#context, wanted, caller);
+    const { planning } = this.#context;
+    const counted = { ...caller };
+    planning.add(counted);
+    try {
+      return await work();
+    } finally {
+      planning.delete(counted);
+    }
+  }
+}
+
+function sealedOf({ digestKey }: PlannedChange, { principal }: Caller) {
+  return { person: principal.person, salt: digestKey };
+}
+
+function recordOf(context: ChangesContext, planned: PlannedChange, { principal, token }: Caller): Change {
+  const { id, appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts, askedAtMs } = planned;
+  const redacted = (text: string | null | undefined): string | null =>
+    context.recorder.redact(text ?? undefined, token);
   return {
-    /** All changes, for those who propose some, with the alerts that fire now. */
-    get all() {
-      return store.held.map(({ change, alerts }) => ({ change, alerts }));
-    },
-    ask: (wanted: NewChange, caller: Caller) => ask(context, wanted, caller),
-    sendDirectly: (call: AdminCall, clearance: Exclude<Clearance, 'needs_approval'>) =>
-      sendDirectly(context, call, clearance),
-    askInstead: (waiting: AdminCall) => shown(waiting, askInstead(context, waiting)),
-    /** Asks for what the body of a change describes. */
-    askFor: (wanted: ChangeRequest, caller: Caller) =>
-      shown(caller, ask(context, readChangeRequest(wanted, context), caller)),
-    /** Plans what the body of a change describes; stores nothing. */
-    showPlan: (wanted: ChangeRequest, caller: Caller): Promise<ChangeDryRun> =>
-      showPlan(context, readChangeRequest(wanted, context), caller),
-    /** Runs what the body of a change describes, and reports what its steps do. */
-    async runNow(wanted: ChangeRequest, caller: Caller, onEvent: (event: StepEvent) => void) {
-      const { change, over } = await runNow(context, readChangeRequest(wanted, context), caller, onEvent);
-      return { change: shownTo(context, caller.principal, change), over: over && shown(caller, over) };
-    },
-    /** Returns those that the principal may see, the newest first. */
-    list(principal: Principal): readonly ShownChange[] {
-      store.refuseUnread();
-      return store.changes
-        .filter((change) => maySeeChange(context, principal, change))
-        .toSorted((a, b) => (a.created < b.created ? 1 : -1))
-        .map((change) => shownTo(context, principal, change));
-    },
-    get: (id: string, principal: Principal) => shownTo(context, principal, changeFor(context, id, principal).change),
-    decide: (decision: DecisionOn) => shown(decision.caller, decide(context, decision)),
-    setAlerts: (id: string, next: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>
-      setAlerts(context, id, next),
-    sweep: () => sweep(context),
-    /** Resolves when no change is under way. */
-    async ended() {
-      while (context.underWay.size > 0) await Promise.allSettled(context.underWay);
-    },
-    /** Stops waiting for what is under way; the next start finds out what became of it. */
-    async close() {
-      context.stopping.abort();
-      await Promise.allSettled(context.underWay);
-    },
+    id,
+    state: alerts ? 'proposed' : 'pending',
+    appliance,
+    title: titleOf(task),
+    ...('recipe' in task ? { recipe: task.recipe.name } : { operation: task.operation }),
+    parameters: task.parameters,
+    force,
+    ...(breakGlass && { break_glass: breakGlass }),
+    ...(backupFirst && { backup_first: backupFirst }),
+    ...(waitSeconds !== undefined && { wait_seconds: waitSeconds }),
+    requested_by: principal.name,
+    reason: redacted(reason),
+    alerts: (alerts ?? []).map((each) => ({ ...each, summary: redacted(each.summary) })),
+    created: new Date(askedAtMs).toISOString(),
+    expires: new Date(context.now() + context.settings().ttlMs).toISOString(),
+    digest: planned.digest,
+    plan: planned.plan,
+    decision: null,
+    outcome: null,
   };
+}
+
+function wouldOf({ steps }: ChangePlan): ChangeDryRun['would'] {
+  const all = steps.map(({ would }) => would);
+  return (['be refused', 'wait for approval'] as const).find((each) => all.includes(each)) ?? 'be sent';
+}
+
+function assertMayPlan(
+  context: ChangesContext,
+  { appliance, task, alerts }: NewChange,
+  { principal, token }: Caller,
+): void {
+  context.gateway.applianceFor({ principal, appliance });
+  if (context.freeze.state) throw frozenProblem(context.freeze.state);
+  // They are stored and shown, also those of a change that runs at once.
+  if (context.recorder.holdsSecret(task.parameters, token))
+    throw malformedBody('A parameter contains a token or a key');
+  // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
+  if (!alerts) assertBelowLimit(context, principal);
+}
+
+/** Refuses to let secrets wait, and what looks like one: an approver would not see it. */
+function assertNothingHidden({ recorder }: ChangesContext, task: Task, { token }: Caller): void {
+  if ('recipe' in task) {
+    if (task.files && Object.keys(task.files).length > 0) throw cannotWait('It has a file, which may hold a key');
+    return;
+  }
+  if (task.content?.type !== bodyTypes.json[0]) return;
+  const body = parseJson(task.content.bytes) ?? {};
+  // First: to look for secrets in a long one takes long.
+  if (Buffer.byteLength(JSON.stringify(body)) > maxWrittenBytes)
+    throw cannotWait(
+      `The body is longer than ${maxWrittenBytes} bytes, and only its beginning is shown`,
+      `Send it in several changes, or with ${withoutApproval}`,
+    );
+  const [masked] = maskedFields(body);
+  if (masked === undefined && !recorder.holdsSecret(body, token)) return;
+  throw cannotWait(
+    `The body has a secret, or what looks like one${masked === undefined ? '' : `, in ${oneLine(masked, 64)}`}`,
+  );
+}
+
+const withoutApproval = 'a token whose calls need no approval, or with X-Break-Glass (break_glass) and a reason.';
+
+function cannotWait(
+  because: string,
+  remedy = `If it is not a secret, write it differently. Otherwise send it with ${withoutApproval}`,
+): AdminProblem {
+  return new AdminProblem('cannot_wait', {
+    detail: `It needs approval, or is asked to wait for it. ${because}. An approver would not see it, so the change cannot wait; nothing was sent.`,
+    remedy,
+  });
+}
+
+function assertBelowLimit({ store, planning }: ChangesContext, { name }: Principal): void {
+  const open =
+    store.changes.filter((each) => each.requested_by === name && !isOver(each.state)).length +
+    [...planning].filter(({ principal }) => principal.name === name).length;
+  if (open < maxOpenPerPrincipal) return;
+  throw new AdminProblem('too_many_changes', { detail: `${name} has ${open} changes open; nothing was sent.` });
+}
+
+function assertSeenPlan({ digest, seenDigest = digest }: PlannedChange): void {
+  if (seenDigest === digest) return;
+  throw new AdminProblem('plan_changed', {
+    detail: 'The object or the findings are not what they were; nothing was sent.',
+    remedy: 'Make the dry run again, look at its plan, and run that one.',
+  });
+}
+
+/** Refuses to delete an object without a plan that somebody has seen; a recipe names what it deletes. */
+function assertConfirmedOrSeen({ operations }: ChangesContext, { appliance, task, seenDigest }: NewChange): void {
+  if (seenDigest !== undefined || 'recipe' in task) return;
+  const call = operations.toCall(task.operation, task.parameters);
+  const [name] = call ? confirmationOf(call, appliance) : [];
+  if (name === undefined) return;
+  throw new AdminProblem('confirmation_required', {
+    detail: `${task.operation} of ${name} cannot be undone, and nobody has looked at its plan; nothing was sent.`,
+    remedy: 'Make the dry run, and send its digest and asked_at with the change.',
+  });
+}
+
+function assertNotEmpty({ steps, targets = [], facts }: ChangePlan): void {
+  if (steps.length > 0 || targets.some(({ result }) => result === 'has it already')) return;
+  throw new AdminProblem('recipe_refused', {
+    detail: `${facts.join(' ')} Nothing was sent.`,
+    remedy: 'Look at the plan with dry_run=true.',
+  });
 }

@@ -4,23 +4,23 @@ import type { Gateway } from '../calls/gateway.ts';
 import type { Operations } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { Recorder } from '../calls/recorder.ts';
-import type { VipLimits, Recipe } from '../recipes/recipe.ts';
+import type { Recipe, RecipeContext } from '../recipes/recipe.ts';
 import type { ChangeStore, ChangeStoreParts } from './change-store.ts';
 
 export interface ChangesParts extends ChangeStoreParts {
-  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'changeCountOf'>;
+  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'writeCountOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
   readonly recorder: Pick<Recorder, 'recordOrRefuse' | 'redact' | 'holdsSecret'>;
-  readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened' | 'query'>;
+  readonly journal: Pick<Journal, 'append' | 'writeState' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** How long a change waits, and whether people may approve their own. */
   readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
   /** Returns what the collector vip of an appliance may connect to; undefined while it is off. */
-  readonly probeLimitsOf: (appliance: string) => VipLimits | undefined;
+  readonly probeLimitsOf: (appliance: string) => RecipeContext['probeLimits'];
   /** Returns the same limits, also while it is off; undefined for an appliance that is gone. */
-  readonly vipLimitsOf: (appliance: string) => VipLimits | undefined;
+  readonly vipLimitsOf: (appliance: string) => RecipeContext['vipLimits'];
   readonly steadyNow: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -28,10 +28,13 @@ export interface ChangesParts extends ChangeStoreParts {
 /** The parts, and the state that all functions of changes share. */
 export interface ChangesContext extends ChangesParts {
   readonly store: ChangeStore;
-  /** Key of the digests of bodies in plans that do not wait. */
-  readonly key: string;
+  /**
+   * Key of the digests of bodies, new at each start. The sealed parts of a change that waits have
+   * it as their `salt`, for the plan at its approval.
+   */
+  readonly digestKey: string;
   readonly stopping: AbortController;
   readonly underWay: Set<Promise<unknown>>;
-  /** The callers whose changes are being planned. */
-  readonly asking: Set<Caller>;
+  /** The callers whose changes are being planned, or stored. */
+  readonly planning: Set<Caller>;
 }

@@ -13,16 +13,16 @@ import {
   type ShownChange,
   type StoredChange,
 } from './change.ts';
-import type { HeldChange } from './change-store.ts';
+import type { ChangeEntry } from './change-store.ts';
 import type { ChangesContext } from './context.ts';
 import { planAgain, type PlannedChange } from './plan.ts';
-import { launch } from './run.ts';
+import { startRun } from './run.ts';
 
 export interface DecisionOn {
   readonly id: string;
   readonly word: DecisionWord;
   readonly reason: string | undefined;
-  /** The digest of the plan that an approver looked at. */
+  /** The digest of the plan that an approver has seen. */
   readonly digest: string | undefined;
   readonly caller: Caller;
 }
@@ -35,60 +35,60 @@ export async function decide(
   { id, word, reason, digest, caller }: DecisionOn,
 ): Promise<Change> {
   const { principal, token } = caller;
-  const held = changeFor(context, id, principal);
+  const entry = entryFor(context, id, principal);
   const state = states[word];
   const decision = { by: principal.name, what: state, reason: context.recorder.redact(reason, token) };
-  const save = async (): Promise<HeldChange> => {
-    await context.store.move(held, { state, decision }, caller);
-    return held;
+  const save = async (): Promise<ChangeEntry> => {
+    await context.store.transition(entry, { state, decision }, caller);
+    return entry;
   };
-  return await context.store.deciding(held, async () => {
-    const refusal = refusalOf(context, word, held, principal);
+  return await context.store.lockForDecision(entry, async () => {
+    const refusal = refusalOf(context, word, entry, principal);
     if (refusal) throw refusal;
     if (word !== 'approve') return (await save()).change;
-    if (digest !== held.change.digest)
+    if (digest !== entry.change.digest)
       throw new AdminProblem('digest_mismatch', {
         detail: 'The digest is not that of the present plan; nothing was sent.',
       });
     // The approver may leave once it is approved; the exporter goes on.
     const runner = { ...caller, signal: context.stopping.signal };
-    const planned = await planAgain(context, held, runner);
-    refuseApproval(context, held, planned, principal);
-    await context.store.requirePlan(held, planned);
+    const planned = await planAgain(context, entry, runner);
+    assertMayApprove(context, entry, planned, principal);
+    await context.store.replacePlanIfChanged(entry, planned);
     // A reload may have removed the token while the plan was made.
-    context.principals.refuseUnlessInForce(principal);
-    return (await launch(context, { planned, runner, onEvent: () => undefined }, save)).change;
+    context.principals.assertInForce(principal);
+    return (await startRun(context, { planned, runner, onEvent: () => undefined }, save)).change;
   });
 }
 
 /**
- * Replaces the alerts of a proposal, and ends it without any. During a decision it only notes them:
- * an approval that still plans is then refused, and the next sweep stores or ends the rest.
+ * Replaces the alerts of a proposal that fire, and ends it without any. During a decision they are
+ * only set: an approval that still plans is then refused, and the next sweep stores or ends the rest.
  */
 export async function setAlerts(
   { store }: ChangesContext,
   id: string,
   next: (alerts: readonly AlertSource[]) => readonly AlertSource[],
 ): Promise<void> {
-  const held = store.find(id);
-  if (!held || held.change.state !== 'proposed') return;
-  held.alerts = next(held.alerts);
-  if (held.isLocked) return;
-  await store.withLock(held, async () => {
-    await store.endIfOverdue(held);
-    await store.keepAlerts(held);
+  const entry = store.find(id);
+  if (!entry || entry.change.state !== 'proposed') return;
+  entry.firingAlerts = next(entry.firingAlerts);
+  if (entry.isLocked) return;
+  await store.withLock(entry, async () => {
+    await store.endIfOverdue(entry);
+    await store.saveAlerts(entry);
   });
 }
 
-/** Returns a change that the principal may see. Throws an {@link AdminProblem}. */
-export function changeFor(context: ChangesContext, id: string, principal: Principal): HeldChange {
-  context.store.refuseUnread();
-  const held = context.store.find(id);
-  if (held && maySeeChange(context, principal, held.change)) return held;
+/** Returns the entry of a change that the principal may see. Throws an {@link AdminProblem}. */
+export function entryFor(context: ChangesContext, id: string, principal: Principal): ChangeEntry {
+  context.store.assertLoaded();
+  const entry = context.store.find(id);
+  if (entry && maySeeChange(context, principal, entry.change)) return entry;
   throw new AdminProblem('unknown_change', { detail: 'There is no such change, or the token does not cover it.' });
 }
 
-/** Returns true for the token that asked for it, and for one that may do the same. */
+/** Returns true for the token that submitted it, and for one that may do the same. */
 export function maySeeChange(context: ChangesContext, principal: Principal, change: Change): boolean {
   if (!principal.covers(change.appliance)) return false;
   if (principal.name === change.requested_by) return true;
@@ -100,8 +100,8 @@ function mayCall(
   principal: Principal,
   { operation: key }: { readonly operation: string },
 ): boolean {
-  const operation = operations.named(key);
-  return operation !== undefined && may(principal, operation.key, operation.row).allowed;
+  const operation = operations.get(key);
+  return operation !== undefined && may(principal, operation.operationId, operation.row).allowed;
 }
 
 /**
@@ -135,43 +135,39 @@ export function refusalOf(
   if (!isWaiting(state)) return alreadyOver(change);
   if (word === 'cancel') return principal.name === name || principal.role === 'admin' ? undefined : notYours(principal);
   if (!principal.approver) return notApprover(principal);
-  // Both the person of then and that of now: a reload may have put the option right.
+  // The person at its submission, and the one now: a reload may have corrected the option.
   const isOwn = [sealed?.person, principals.inForce(name)?.person].includes(principal.person);
   if (isOwn && !settings().selfApproval) return ownChange(principal);
   return word === 'approve' && freeze.state ? frozenProblem(freeze.state) : undefined;
 }
 
 /**
- * Throws an {@link AdminProblem} for a plan that was made again if it may not be carried out in the
- * name of its approver, or of who asked: a reload may have changed that token.
+ * Throws an {@link AdminProblem} if the approver, or who submitted the change, may not run the plan
+ * that was made again: a reload may have changed that token.
  */
-function refuseApproval(
+function assertMayApprove(
   context: ChangesContext,
-  { change }: HeldChange,
+  { change }: ChangeEntry,
   planned: PlannedChange,
   approver: Principal,
 ): void {
   const requester = context.principals.inForce(change.requested_by);
   // An Alertmanager may do nothing itself.
   const mayAct = requester !== undefined && requester.role !== 'alertmanager';
-  refusePlan(context, planned, mayAct ? [approver, requester] : [approver]);
+  assertMayRun(context, planned, mayAct ? [approver, requester] : [approver]);
 }
 
-/**
- * Throws an {@link AdminProblem} for a plan that was just made if it may not be carried out in the
- * name of each principal.
- */
-export function refusePlan(
+/** Throws an {@link AdminProblem} unless each principal may run a plan that was just made. */
+export function assertMayRun(
   { freeze, gateway, operations }: ChangesContext,
   { appliance, plan, steps }: PlannedChange,
   principals: readonly Principal[],
 ): void {
   // The appliance may have taken its time.
   if (freeze.state) throw frozenProblem(freeze.state);
-  refuseBlockedPlan(plan);
+  assertNothingRefused(plan);
   const calls = steps.flatMap(({ write }) => {
-    const operation = write && operations.named(write.key);
-    return (operation && operations.call(operation, write.params)) ?? [];
+    return (write && operations.toCall(write.operationId, write.params)) ?? [];
   });
   for (const principal of principals.filter(({ plansOnly }) => !plansOnly)) {
     gateway.applianceFor({ principal, appliance });
@@ -180,7 +176,7 @@ export function refusePlan(
 }
 
 /** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
-function refuseBlockedPlan({ steps }: ChangePlan): void {
+function assertNothingRefused({ steps }: ChangePlan): void {
   const refused = steps.filter(({ because }) => because.length > 0);
   if (refused.length === 0) return;
   throw new AdminProblem('guarded', {

@@ -1,29 +1,30 @@
 import { createHash, createHmac } from 'node:crypto';
-import { endpoints } from '../../appliance/api/table.ts';
+import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
 import { parseRoute } from '../../appliance/route.ts';
+import { isRecord, parseJson, toError } from '../../lib/check.ts';
+import { probeL4Before } from '../calls/l4-probe.ts';
 import { maskBody } from '../calls/mask.ts';
 import type { DryRun } from '../calls/dry-run.ts';
-import type { RecentReads } from '../calls/admin-call.ts';
+import type { ReadSnapshot } from '../calls/admin-call.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import type { KnownReplies } from '../policy/guards/guard.ts';
+import type { ReadCache } from '../policy/guards/guard.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { backupSteps } from '../recipes/backup.ts';
 import type { RecipeCalls, Write } from '../recipes/calls.ts';
-import { watchingL4 } from '../recipes/l4-watch.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
-import { recipeContextFor } from './calls-of-change.ts';
+import { createRecipeContext } from './change-calls.ts';
 import type { ChangePlan, PlannedCall, PlannedStep, StoredChange } from './change.ts';
 import type { ChangesContext } from './context.ts';
-import type { IdentifiedChange, Task } from './task.ts';
+import type { NewChange, Task } from './task.ts';
 
 /** A change with its plan, the steps that carry it out, and the replies that it was made from. */
-export interface PlannedChange extends IdentifiedChange {
+export interface PlannedChange extends NewChange {
   readonly plan: ChangePlan;
   readonly digest: string;
   readonly steps: readonly Step[];
-  readonly recent: RecentReads;
+  readonly reads: ReadSnapshot;
 }
 
 export function titleOf(task: Task): string {
@@ -32,18 +33,14 @@ export function titleOf(task: Task): string {
 }
 
 /** Plans with the rights of the caller: nobody learns more than its token may read. */
-export async function planChange(
-  context: ChangesContext,
-  wanted: IdentifiedChange,
-  caller: Caller,
-): Promise<PlannedChange> {
-  const replies: KnownReplies = new Map();
-  const changeCount = context.gateway.changeCountOf(wanted.appliance);
+export async function planChange(context: ChangesContext, change: NewChange, caller: Caller): Promise<PlannedChange> {
+  const cache: ReadCache = new Map();
+  const writeCount = context.gateway.writeCountOf(change.appliance);
   try {
-    const made = await makePlan(wanted, recipeContextFor(context, { wanted, caller, replies }));
-    return { ...wanted, ...made, recent: { replies, changeCount, atMs: steadyNow() } };
+    const made = await makePlan(change, createRecipeContext(context, { change, caller, cache }));
+    return { ...change, ...made, reads: { cache, writeCount, atMs: steadyNow() } };
   } catch (error) {
-    throw toProblem(error);
+    throw asPlanError(error);
   }
 }
 
@@ -52,19 +49,14 @@ export async function planChange(
  * cannot be done.
  */
 export async function makePlan(
-  {
-    task,
-    force,
-    digestKey,
-    backupFirst = false,
-  }: Pick<IdentifiedChange, 'task' | 'force' | 'digestKey' | 'backupFirst'>,
+  { task, force, digestKey, backupFirst = false }: Pick<NewChange, 'task' | 'force' | 'digestKey' | 'backupFirst'>,
   context: RecipeContext & { readonly calls: RecipeCalls },
 ): Promise<Pick<PlannedChange, 'plan' | 'digest' | 'steps'>> {
   const { calls } = context;
   const title = titleOf(task);
-  const made = await stepsOf(task, title, context);
+  const made = 'recipe' in task ? await task.recipe.plan(context) : operationPlan(task, title);
   const all = backupFirst ? [...(await backupSteps(context)), ...made.steps] : made.steps;
-  const steps = all.map((step) => watchingL4(step, context));
+  const steps = all.map((step) => withL4Check(step, context));
   const planned: PlannedStep[] = [];
   const { facts, targets } = made;
   let length = JSON.stringify([facts, targets]).length;
@@ -75,52 +67,72 @@ export async function makePlan(
     const rollbackWrites = rollback === steps[index - 1]?.rollback ? undefined : rollback?.writes;
     const step = {
       title: purpose,
-      ...(dryRun ? shownOf(dryRun) : nothing),
-      ...(rollbackWrites && { way_back: rollbackWrites.map((each) => plannedCall(each, calls)) }),
+      ...(dryRun ? toPlannedStep(dryRun) : withoutCall),
+      ...(rollbackWrites && { way_back: rollbackWrites.map((each) => toPlannedCall(each, calls)) }),
     };
     length += JSON.stringify(step).length;
-    refuseLong(length);
+    assertPlanLength(length);
     planned.push(step);
-    if (dryRun) digest.update(JSON.stringify(digestedOf(dryRun, write, digestKey)));
+    if (dryRun) digest.update(JSON.stringify(digestInput(dryRun, write, digestKey)));
     if (rollbackWrites) digest.update(JSON.stringify(step.way_back));
   }
   const plan = { facts, steps: planned, ...(targets && { targets }) };
   return { plan, digest: digest.digest('hex'), steps };
 }
 
-const nothing: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
+const withoutCall: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
 
-async function stepsOf(task: Task, title: string, context: RecipeContext): Promise<Plan> {
-  if ('recipe' in task) return await task.recipe.plan(context);
-  const { operation: key, parameters: params, content } = task;
-  const write: Write = { key, params, ...(content && { content }) };
-  return { facts: [], steps: [callStep({ title, write, done: `${key} was carried out.` })] };
+function operationPlan(task: Extract<Task, { operation: EndpointKey }>, title: string): Plan {
+  const { operation: operationId, parameters: params, content } = task;
+  const write: Write = { operationId, params, ...(content && { content }) };
+  return { facts: [], steps: [callStep({ title, write, done: `${operationId} was carried out.` })] };
 }
 
-function shownOf({ operation, risk, request, would, ...found }: DryRun): Omit<PlannedStep, 'title'> {
+/** Returns a step that fails if its write has cut L4 farms (calls/l4-probe.ts). */
+function withL4Check(step: Step, context: RecipeContext): Step {
+  const { write } = step;
+  if (!write) return step;
+  const body = parseJson(write.content?.bytes ?? Buffer.of());
+  const call = { operation: write.operationId, params: write.params, fields: isRecord(body) ? body : {} };
+  return {
+    ...step,
+    async run(send) {
+      const baseline = await probeL4Before(call, { ...context, appliance: context.calls.appliance });
+      const outcome = await step.run(send).then(
+        (done) => ({ done, result: done }),
+        (error: unknown) => ({ error, result: toError(error).message }),
+      );
+      const comparison = (await baseline?.verify(outcome.result)) ?? '';
+      if ('error' in outcome) throw outcome.error;
+      return comparison === '' ? outcome.done : `${outcome.done} ${comparison}`;
+    },
+  };
+}
+
+function toPlannedStep({ operation, risk, request, would, ...found }: DryRun): Omit<PlannedStep, 'title'> {
   const { method, url, body = null } = request;
   const { findings, because, current } = found;
-  return { call: { operation, risk, method, url, body }, would, findings, because, current: shownObject(current) };
+  return { call: { operation, risk, method, url, body }, would, findings, because, current: limitedObject(current) };
 }
 
-function plannedCall(write: Write, calls: Pick<RecipeCalls, 'urlOf'>): PlannedCall {
-  const { risk, route } = endpoints[write.key];
+function toPlannedCall(write: Write, calls: Pick<RecipeCalls, 'urlOf'>): PlannedCall {
+  const { risk, route } = endpoints[write.operationId];
   const { method } = parseRoute(route);
   const body = write.content ? maskBody(write.content.bytes, write.content.type) : null;
-  return { operation: write.key, risk, method, url: calls.urlOf(write), body };
+  return { operation: write.operationId, risk, method, url: calls.urlOf(write), body };
 }
 
 /** Open changes are kept in memory, and appliances choose how long their objects are. */
 const maxObjectLength = 65_536;
 const maxPlanLength = 262_144;
 
-function shownObject(current: DryRun['current']): DryRun['current'] {
+function limitedObject(current: DryRun['current']): DryRun['current'] {
   if (!current || JSON.stringify(current.body).length <= maxObjectLength) return current;
   return { ...current, body: `Left out: it is longer than ${maxObjectLength} characters.` };
 }
 
-/** Is called for each step: the appliance decides how many there are, and each asks it again. */
-function refuseLong(length: number): void {
+/** Checked at each step: the appliance decides how many there are, and each asks it again. */
+function assertPlanLength(length: number): void {
   if (length <= maxPlanLength) return;
   throw new AdminProblem('recipe_refused', {
     detail: `The plan is too long: it has more than ${maxPlanLength} characters. Nothing was sent.`,
@@ -133,7 +145,7 @@ function refuseLong(length: number): void {
  * Returns what must be the same when the plan is made again: the exact call, what the guards find,
  * and the object. Their messages are left out, since they count connections.
  */
-function digestedOf(
+function digestInput(
   { request: { method, url }, findings, current }: DryRun,
   { content }: Write,
   digestKey: string,
@@ -152,8 +164,8 @@ function numberAsText(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value;
 }
 
-/** Makes the gateway's problem of what ends a plan. */
-function toProblem(error: unknown): unknown {
+/** Converts an AdminError of a recipe into a refusal of the gateway; returns other errors unchanged. */
+function asPlanError(error: unknown): unknown {
   if (!(error instanceof AdminError)) return error;
   const { title, message, remedy } = error;
   const detail = /nothing was/i.test(message) ? message : `${message} Nothing was sent.`;
@@ -164,13 +176,16 @@ function toProblem(error: unknown): unknown {
   return new AdminProblem('recipe_refused', { detail: `${title}. ${detail}`, remedy });
 }
 
-/** Plans a stored change again, in the name of who carries it out. */
+/**
+ * Plans a stored change again, in the name of its approver. Its digest is that of the first plan if
+ * nothing has changed: it has the same time, and the key that the change was stored with.
+ */
 export async function planAgain(
   context: ChangesContext,
   { change, sealed }: StoredChange,
-  runner: Caller,
+  approver: Caller,
 ): Promise<PlannedChange> {
-  const wanted = {
+  const again = {
     id: change.id,
     appliance: change.appliance,
     task: taskOf(context.recipes(), { change, sealed }),
@@ -181,7 +196,7 @@ export async function planAgain(
     askedAtMs: Date.parse(change.created),
     digestKey: sealed?.salt ?? '',
   };
-  return await planChange(context, wanted, runner);
+  return await planChange(context, again, approver);
 }
 
 function taskOf(recipes: readonly Recipe[], { change, sealed }: StoredChange): Task {

@@ -11,17 +11,10 @@ import { AdminProblem } from '../policy/problem.ts';
 import { type AlertSource, AlertSourceSchema, type Change, isOver } from './change.ts';
 import type { Changes } from './changes.ts';
 import { titleOf } from './plan.ts';
-import {
-  keyOfTask,
-  type RepairParts,
-  type Notification,
-  type AlertSender,
-  type WantedRepair,
-  wantedBy,
-} from './repairs.ts';
+import { type AlertSender, keyOfTask, type Notification, type Repair, repairFor, type RepairParts } from './repairs.ts';
 
 /** The numbers of alerts of a notification, by what became of them. */
-export const TakenSchema = Type.Object({
+export const AcceptedAlertsSchema = Type.Object({
   proposed: Type.Integer({ description: 'Planned in the background, or proposed already.' }),
   withdrawn: Type.Integer(),
   ignored: Type.Integer({
@@ -41,7 +34,7 @@ export const NotProposedSchema = Type.Object({
 type NotProposed = Readonly<Static<typeof NotProposedSchema>>;
 
 interface ProposalsParts extends RepairParts {
-  readonly changes: Pick<Changes, 'ask' | 'setAlerts' | 'all'>;
+  readonly changes: Pick<Changes, 'propose' | 'setAlerts' | 'all'>;
   readonly principals: Pick<Principals, 'plannerFor'>;
   readonly metrics: Pick<AdminMetrics, 'changeEnded'>;
   readonly log: Logger;
@@ -50,33 +43,31 @@ interface ProposalsParts extends RepairParts {
 /** These texts have no caller whose token must be removed; other tokens are found by their digests. */
 const noToken = new Secret('');
 
-/** A repair that waits to be planned, or could not be, with all alerts that ask for it. */
-interface PendingRepair extends Omit<WantedRepair, 'alert'> {
-  alerts: readonly AlertSource[];
-}
+/** A repair that could not be planned. */
+type NotProposedRepair = Repair & { readonly because: string };
 
-type RefusedRepair = PendingRepair & { readonly because: string };
-
-/** A change, and the alerts of it that fire now. */
-type KnownChange = Changes['all'][number];
+type ListedChange = Changes['all'][number];
 
 export const maxOpenPerAppliance = 5;
 /** Limit of the repairs that could not be planned. */
-const maxRefused = 100;
+const maxNotProposed = 100;
 /** Each plan asks the appliance several questions, whether or not it can be made. */
 export const maxPlansPerMinute = 10;
 /** Maximum time in one tick of the event loop. */
 const sliceMs = 5;
-/** Alerts that are kept of one repair; a sender may invent labels without end. */
+/** Limit of the alerts of one repair; a sender may invent labels without end. */
 const maxAlerts = 100;
 
-/** Proposes the repairs of alerts, for a person to approve. */
+/**
+ * Proposes the repairs of alerts, for a person to approve. It has the alerts of a repair until its
+ * change is stored; then the change has them.
+ */
 export class Proposals {
   readonly #parts: ProposalsParts;
   readonly #stopping = new AbortController();
   /** Repairs that wait to be planned, or are being planned, by {@link keyOf}. */
-  readonly #waiting = new Map<string, PendingRepair>();
-  readonly #refused = new Map<string, RefusedRepair>();
+  readonly #waiting = new Map<string, Repair>();
+  readonly #notProposed = new Map<string, NotProposedRepair>();
   readonly #planning = new Map<string, Promise<void>>();
   readonly #plans = new Allowance(maxPlansPerMinute);
   /** A notification has thousands of alerts, each of which is compared with all changes. */
@@ -87,52 +78,52 @@ export class Proposals {
   }
 
   /**
-   * Takes a notification up. Plans in the background: Alertmanager waits for nothing. Rejects with
+   * Accepts a notification, and plans in the background: Alertmanager waits for nothing. Rejects with
    * an {@link AdminProblem} for that of another program.
    */
-  async take(notification: Notification, sender: AlertSender): Promise<Static<typeof TakenSchema>> {
+  async accept(notification: Notification, sender: AlertSender): Promise<Static<typeof AcceptedAlertsSchema>> {
     const { metrics, log } = this.#parts;
     const { version, alerts, truncatedAlerts: truncated = 0 } = notification;
     if (version !== '4') throw otherVersion(version);
     if (truncated > 0) log.warn({ truncated }, 'alerts left out, remove max_alerts from the webhook of Alertmanager');
-    const taken = { proposed: 0, withdrawn: 0, ignored: 0, ...(truncated > 0 && { truncated }) };
+    const counts = { proposed: 0, withdrawn: 0, ignored: 0, ...(truncated > 0 && { truncated }) };
     // A notification may have thousands of alerts.
     const slice = createTimeSlice(sliceMs);
-    for (const each of alerts) {
+    for (const alert of alerts) {
       if (slice.isOver) await slice.next();
-      const wanted = wantedBy(this.#parts, each, sender);
-      if (!wanted) taken.ignored += 1;
-      else if (each.status === 'resolved') taken[(await this.#withdraw(wanted)) ? 'withdrawn' : 'ignored'] += 1;
-      else if (await this.#join(wanted)) taken.proposed += 1;
-      else if (this.#reservePlan(wanted)) {
-        taken.proposed += 1;
-        this.#enqueue(wanted, sender);
+      const repair = repairFor(this.#parts, alert, sender);
+      if (!repair) counts.ignored += 1;
+      else if (alert.status === 'resolved') counts[(await this.#withdraw(repair)) ? 'withdrawn' : 'ignored'] += 1;
+      else if (await this.#joinExisting(repair)) counts.proposed += 1;
+      else if (this.#reservePlan(repair)) {
+        counts.proposed += 1;
+        this.#enqueue(repair, sender);
       } else {
-        taken.ignored += 1;
+        counts.ignored += 1;
         metrics.changeEnded('suppressed');
       }
     }
-    return taken;
+    return counts;
   }
 
-  /** Returns what could not be proposed to this approver since the start. */
+  /** Returns the repairs that could not be planned since the start, for an approver. */
   notProposed({ approver, covers }: Pick<Principal, 'approver' | 'covers'>): readonly NotProposed[] {
     if (!approver) return [];
-    return [...this.#refused.values()]
+    return [...this.#notProposed.values()]
       .filter(({ appliance }) => covers(appliance))
       .map(({ appliance, task, alerts, because }) => ({
         appliance,
-        title: this.#shown(titleOf(task)),
+        title: this.#redact(titleOf(task)),
         parameters: Object.fromEntries(
-          Object.entries(task.parameters).map(([name, value]) => [name, this.#shown(value)]),
+          Object.entries(task.parameters).map(([name, value]) => [name, this.#redact(value)]),
         ),
         alerts,
-        because: this.#shown(because),
+        because: this.#redact(because),
       }));
   }
 
   /** Removes secrets and control characters: a label of an alert may have anything. */
-  #shown(text: string): string {
+  #redact(text: string): string {
     return this.#parts.recorder.redact(text, noToken) ?? '';
   }
 
@@ -142,53 +133,56 @@ export class Proposals {
   }
 
   /**
-   * Adds an alert to a repair that waits or is open. Also true if somebody has decided on the same
-   * alert: it is not proposed again.
+   * Adds the alert of a repair to the same repair that waits or is open. Also true if somebody has
+   * decided on the same alert: it is not proposed again.
    */
-  async #join(wanted: WantedRepair): Promise<boolean> {
-    const { alert } = wanted;
-    const repair = this.#waiting.get(keyOf(wanted));
-    if (repair) repair.alerts = withAlert(repair.alerts, alert);
-    const same = this.#changesLike(wanted);
+  async #joinExisting(repair: Repair): Promise<boolean> {
+    const { alerts } = repair;
+    const waiting = this.#waiting.get(keyOf(repair));
+    if (waiting) waiting.alerts = withAlerts(waiting.alerts, alerts);
+    const same = this.#changesFor(repair);
     const open = same.filter(({ change }) => !isOver(change.state));
-    for (const { change } of open) await this.#parts.changes.setAlerts(change.id, (alerts) => withAlert(alerts, alert));
-    return open.length > 0 || repair !== undefined || same.some(({ change }) => hasDecided(change, alert));
+    for (const { change } of open)
+      await this.#parts.changes.setAlerts(change.id, (firing) => withAlerts(firing, alerts));
+    return open.length > 0 || waiting !== undefined || same.some(({ change }) => hasDecided(change, alerts));
   }
 
-  /** Takes an alert that has ended from its repair; true if it was the last one of a proposal. */
-  async #withdraw(wanted: WantedRepair): Promise<boolean> {
-    const key = keyOf(wanted);
-    const without = (alerts: readonly AlertSource[]) => alerts.filter((each) => !isSameAlert(each, wanted.alert));
-    for (const repairs of [this.#waiting, this.#refused]) {
-      const repair = repairs.get(key);
-      if (repair) repair.alerts = without(repair.alerts);
+  /** Removes an alert that has ended from its repair; true if it was the last one of a proposal. */
+  async #withdraw(repair: Repair): Promise<boolean> {
+    const key = keyOf(repair);
+    const without = (alerts: readonly AlertSource[]) => withoutAlerts(alerts, repair.alerts);
+    for (const repairs of [this.#waiting, this.#notProposed]) {
+      const known = repairs.get(key);
+      if (known) known.alerts = without(known.alerts);
     }
-    if (this.#refused.get(key)?.alerts.length === 0) this.#refused.delete(key);
-    // One that is being planned looks at its alerts afterwards.
+    if (this.#notProposed.get(key)?.alerts.length === 0) this.#notProposed.delete(key);
+    // A repair that is being planned is checked for alerts afterwards.
     const wasWaiting = this.#waiting.get(key)?.alerts.length === 0 && this.#waiting.delete(key);
-    const its = this.#changesLike(wanted).filter(
-      ({ change, alerts }) => change.state === 'proposed' && without(alerts).length < alerts.length,
+    const proposals = this.#changesFor(repair).filter(
+      ({ change, firingAlerts }) => change.state === 'proposed' && without(firingAlerts).length < firingAlerts.length,
     );
-    for (const { change } of its) await this.#parts.changes.setAlerts(change.id, without);
-    return its.some(({ alerts }) => without(alerts).length === 0) || wasWaiting;
+    const isLast = proposals.some(({ firingAlerts }) => without(firingAlerts).length === 0);
+    for (const { change } of proposals) await this.#parts.changes.setAlerts(change.id, without);
+    return isLast || wasWaiting;
   }
 
   /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
-  #enqueue(wanted: WantedRepair, sender: AlertSender): void {
-    const { appliance, task, alert } = wanted;
-    const key = keyOf(wanted);
-    const repair: PendingRepair = { appliance, task, alerts: withAlert(this.#refused.get(key)?.alerts ?? [], alert) };
+  #enqueue({ appliance, task, alerts }: Repair, sender: AlertSender): void {
+    const { log } = this.#parts;
+    const key = keyOf({ appliance, task });
+    const repair: Repair = { appliance, task, alerts: withAlerts(this.#notProposed.get(key)?.alerts ?? [], alerts) };
     this.#waiting.set(key, repair);
-    this.#refused.delete(key);
+    this.#notProposed.delete(key);
     const planned = (this.#planning.get(appliance) ?? Promise.resolve()).then(() => this.#plan(repair, sender));
-    // Such as a full disk: the proposal expires, and the next one must not wait for ever.
-    this.#planning.set(
-      appliance,
-      planned.catch((error: unknown) => this.#parts.log.debug({ err: error, appliance }, 'proposal not withdrawn')),
-    );
+    const settled = planned.catch((error: unknown) => {
+      // With a full disk, the proposal stays as it is and expires. The next repair must not wait for ever.
+      if (error instanceof AdminProblem) log.debug({ err: error, appliance }, 'alerts not stored');
+      else log.error({ err: error, appliance }, 'no repair proposed');
+    });
+    this.#planning.set(appliance, settled);
   }
 
-  async #plan(repair: PendingRepair, sender: AlertSender): Promise<void> {
+  async #plan(repair: Repair, sender: AlertSender): Promise<void> {
     const { signal } = this.#stopping;
     const key = keyOf(repair);
     if (signal.aborted || this.#waiting.get(key) !== repair) return;
@@ -196,30 +190,30 @@ export class Proposals {
     // Its alerts may have ended, and others come, while it was planned.
     if (this.#waiting.get(key) === repair) this.#waiting.delete(key);
     const { alerts } = repair;
-    if ('id' in proposed) await this.#parts.changes.setAlerts(proposed.id, () => alerts);
-    else if (alerts.length > 0) this.#refuse(key, { ...repair, because: proposed.because });
+    if (typeof proposed !== 'string') await this.#parts.changes.setAlerts(proposed.id, () => alerts);
+    else if (alerts.length > 0) this.#keepNotProposed(key, { ...repair, because: proposed });
   }
 
-  /** Keeps the newest of what could not be planned, of each appliance. */
-  #refuse(key: string, repair: RefusedRepair): void {
-    this.#refused.set(key, repair);
-    const newestFirst = [...this.#refused].toReversed();
-    const kept = new Set(withinShares(newestFirst, maxRefused, ([, { appliance }]) => appliance));
-    for (const each of newestFirst) if (!kept.has(each)) this.#refused.delete(each[0]);
+  /** Keeps the newest repairs that could not be planned, of each appliance. */
+  #keepNotProposed(key: string, repair: NotProposedRepair): void {
+    this.#notProposed.set(key, repair);
+    const newestFirst = [...this.#notProposed].toReversed();
+    const kept = new Set(withinShares(newestFirst, maxNotProposed, ([, { appliance }]) => appliance));
+    for (const each of newestFirst) if (!kept.has(each)) this.#notProposed.delete(each[0]);
   }
 
-  /** Takes a plan from the allowance of an appliance; false if it has too many proposals, or plans. */
-  #reservePlan({ appliance }: WantedRepair): boolean {
-    const isOpen = ({ change }: KnownChange) => change.appliance === appliance && change.state === 'proposed';
+  /** Reserves a plan for an appliance; false if it has too many proposals, or plans. */
+  #reservePlan({ appliance }: Repair): boolean {
+    const isOpen = ({ change }: ListedChange) => change.appliance === appliance && change.state === 'proposed';
     const open = this.#parts.changes.all.filter(isOpen).length;
-    const planned = [...this.#waiting.values()].filter((each) => each.appliance === appliance).length;
-    if (open + planned >= maxOpenPerAppliance || this.#plans.secondsUntil(appliance, 1) > 0) return false;
+    const waiting = [...this.#waiting.values()].filter((each) => each.appliance === appliance).length;
+    if (open + waiting >= maxOpenPerAppliance || this.#plans.secondsUntil(appliance, 1) > 0) return false;
     this.#plans.take(appliance, 1);
     return true;
   }
 
-  #changesLike(wanted: WantedRepair): readonly KnownChange[] {
-    const key = keyOf(wanted);
+  #changesFor(repair: Repair): readonly ListedChange[] {
+    const key = keyOf(repair);
     return this.#parts.changes.all.filter(({ change }) => this.#keyOfChange(change) === key);
   }
 
@@ -230,25 +224,23 @@ export class Proposals {
   }
 }
 
-/** Plans a repair, and resolves to the id of its proposal, or to why there is none. */
+/** Plans a repair. Resolves to its proposal, or to a sentence why there is none. */
 async function propose(
   { changes, principals, log }: ProposalsParts,
-  { appliance, task, alerts }: PendingRepair,
+  repair: Repair,
   sender: Caller,
-): Promise<{ readonly id: string } | { readonly because: string }> {
+): Promise<Change | string> {
   try {
-    const principal = principals.plannerFor(sender.principal);
-    const wanted = { appliance, task, reason: undefined, force: false, alerts };
-    return await changes.ask(wanted, { ...sender, principal });
+    return await changes.propose(repair, { ...sender, principal: principals.plannerFor(sender.principal) });
   } catch (error) {
-    const about = { appliance, alert: alerts[0]?.name };
+    const about = { appliance: repair.appliance, alert: repair.alerts[0]?.name };
     if (!(error instanceof AdminProblem)) {
       log.error({ err: error, ...about }, 'no repair proposed');
-      return { because: 'The exporter failed to plan it; its log has the reason.' };
+      return 'The exporter failed to plan it; its log has the reason.';
     }
     const because = `${error.title}: ${error.message} ${error.remedy}`;
     log.info({ because, ...about }, 'no repair proposed');
-    return { because };
+    return because;
   }
 }
 
@@ -266,25 +258,28 @@ function isSameAlert(one: AlertSource, other: AlertSource): boolean {
   return one.name === other.name && one.fingerprint === other.fingerprint;
 }
 
-function withAlert(alerts: readonly AlertSource[], alert: AlertSource): readonly AlertSource[] {
-  const isKept = alerts.length >= maxAlerts || alerts.some((each) => isSameAlert(each, alert));
-  return isKept ? alerts : [...alerts, alert];
+function withAlerts(alerts: readonly AlertSource[], more: readonly AlertSource[]): readonly AlertSource[] {
+  return [...alerts, ...withoutAlerts(more, alerts)].slice(0, Math.max(maxAlerts, alerts.length));
 }
 
-function keyOf({ appliance, task }: Pick<WantedRepair, 'appliance' | 'task'>): string {
+function withoutAlerts(alerts: readonly AlertSource[], ended: readonly AlertSource[]): readonly AlertSource[] {
+  return alerts.filter((each) => !ended.some((other) => isSameAlert(each, other)));
+}
+
+function keyOf({ appliance, task }: Pick<Repair, 'appliance' | 'task'>): string {
   return keyOfTask(appliance, task.recipe.name, task.parameters);
 }
 
-/** Returns true if somebody has decided on this repair of the same alert before. */
-function hasDecided(change: Change, { name, since }: AlertSource): boolean {
+/** Returns true if somebody has decided on this repair of one of the alerts before. */
+function hasDecided(change: Change, alerts: readonly AlertSource[]): boolean {
   return (
     isOver(change.state) &&
     !isToRepeat(change) &&
-    change.alerts.some((each) => each.name === name && each.since === since)
+    change.alerts.some((each) => alerts.some(({ name, since }) => each.name === name && each.since === since))
   );
 }
 
-/** Returns true for what nobody decided, or was never sent: it is proposed again. */
+/** Returns true for a change that nobody decided on, or that was never sent: it is proposed again. */
 function isToRepeat({ state, decision, outcome }: Change): boolean {
   if (state === 'expired') return true;
   if (state === 'cancelled') return decision?.by === '-';

@@ -7,8 +7,8 @@ import type { Recipe } from '../recipes/recipe.ts';
 import type { AlertSource } from './change.ts';
 import type { Task } from './task.ts';
 
-/** The repair of an alert: a recipe, and the labels that are its parameters. */
-export interface Repair {
+/** How an alert is repaired: a recipe, and the labels that are its parameters. */
+export interface RepairRule {
   readonly recipe: string;
   /** Parameters of the recipe, each with the label that has its value. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -19,13 +19,13 @@ export interface Repair {
 const farm = { farm: 'farm' };
 
 /** A delivery can be taken back: the certificate before it stays in the store. */
-const delivery: Repair = { recipe: 'deliver', parameters: { certificate: 'file' } };
+const delivery: RepairRule = { recipe: 'deliver', parameters: { certificate: 'file' } };
 
 /**
  * The repairs of the alerts in alerts/*.rules.yml. Only what can be taken back is proposed, and
  * nothing without a person.
  */
-export const repairs: Readonly<Record<string, Repair>> = {
+export const repairRules: Readonly<Record<string, RepairRule>> = {
   // A critical farm runs, and has no backend that is up; the proxy of a silent one hangs.
   ZlbFarmDown: { recipe: 'restart-farm', parameters: farm, only: { status: ['down', 'silent'] } },
   ZlbFarmNeedsRestart: { recipe: 'restart-farm', parameters: farm },
@@ -39,12 +39,12 @@ export const repairs: Readonly<Record<string, Repair>> = {
   ZlbBackupTooOld: { recipe: 'backup', parameters: {} },
 };
 
-/** Returns the repair of an alert with these labels; undefined if it has none. */
-export function repairOf(labels: Readonly<Record<string, string>>): Repair | undefined {
+/** Returns the rule for an alert with these labels; undefined if it has none. */
+export function ruleFor(labels: Readonly<Record<string, string>>): RepairRule | undefined {
   const { alertname } = labels;
-  const repair = isOneOf(Object.keys(repairs), alertname) ? repairs[alertname] : undefined;
-  const fits = Object.entries(repair?.only ?? {}).every(([label, values]) => isOneOf(values, labels[label]));
-  return fits ? repair : undefined;
+  const rule = isOneOf(Object.keys(repairRules), alertname) ? repairRules[alertname] : undefined;
+  const fits = Object.entries(rule?.only ?? {}).every(([label, values]) => isOneOf(values, labels[label]));
+  return fits ? rule : undefined;
 }
 
 const Texts = Type.Record(Type.String(), Type.String());
@@ -65,10 +65,11 @@ export const NotificationSchema = Type.Object({
 });
 export type Notification = Static<typeof NotificationSchema>;
 
-export interface WantedRepair {
+/** A recipe that repairs what alerts report, with all alerts that ask for it. */
+export interface Repair {
   readonly appliance: string;
   readonly task: Extract<Task, { recipe: Recipe }>;
-  readonly alert: AlertSource;
+  alerts: readonly AlertSource[];
 }
 
 /** The Alertmanager that posts alerts; it waits for nothing. */
@@ -81,26 +82,26 @@ export interface RepairParts {
 }
 
 /**
- * Returns the repair that an alert asks for; undefined for one without, or for an appliance that is
- * not the token's.
+ * Returns the repair that one alert asks for; undefined if there is none, or if the token does not
+ * cover the appliance.
  */
-export function wantedBy(
+export function repairFor(
   { recipes, appliances, recorder }: RepairParts,
   { labels, annotations, startsAt }: Alert,
   { principal, token }: AlertSender,
-): WantedRepair | undefined {
+): Repair | undefined {
   const { alertname = '', appliance = '' } = labels;
-  const repair = repairOf(labels);
-  const recipe = recipes().find(({ name }) => name === repair?.recipe);
-  if (!repair || !recipe || !appliances.has(appliance) || !principal.covers(appliance)) return undefined;
+  const rule = ruleFor(labels);
+  const recipe = recipes().find(({ name }) => name === rule?.recipe);
+  if (!rule || !recipe || !appliances.has(appliance) || !principal.covers(appliance)) return undefined;
   const parameters = Object.fromEntries(
-    Object.entries(repair.parameters).flatMap(([name, label]) => {
+    Object.entries(rule.parameters).flatMap(([name, label]) => {
       const value = labels[label];
       return value === undefined || value === '' ? [] : [[name, valueOf(label, value)]];
     }),
   );
   // Without a folder of renewed certificates, a delivery takes no certificate by its name.
-  if (!Object.keys(repair.parameters).every((name) => Object.hasOwn(recipe.parameters, name))) return undefined;
+  if (!Object.keys(rule.parameters).every((name) => Object.hasOwn(recipe.parameters, name))) return undefined;
   if (Object.entries(recipe.parameters).some(([name, use]) => use === 'required' && parameters[name] === undefined))
     return undefined;
   const alert = {
@@ -109,7 +110,7 @@ export function wantedBy(
     since: startsAt,
     fingerprint: fingerprintOf(labels),
   };
-  return { appliance, task: { recipe, parameters }, alert };
+  return { appliance, task: { recipe, parameters }, alerts: [alert] };
 }
 
 function fingerprintOf(labels: Readonly<Record<string, string>>): string {

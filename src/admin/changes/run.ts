@@ -4,22 +4,22 @@ import { AdminError } from '../policy/admin-error.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem, neverChanged } from '../policy/problem.ts';
 import type { Step } from '../recipes/recipe.ts';
-import { type ChangeCalls, recipeContextFor } from './calls-of-change.ts';
+import { type ChangeCalls, createRecipeContext } from './change-calls.ts';
 import type { Change, ChangePlan, Ending, StepEvent } from './change.ts';
-import type { HeldChange } from './change-store.ts';
+import type { ChangeEntry } from './change-store.ts';
 import type { ChangesContext } from './context.ts';
 import type { PlannedChange } from './plan.ts';
 import { secretsOf } from './task.ts';
 
-export interface Launch {
+export interface RunOptions {
   readonly planned: PlannedChange;
-  /** In whose name it is carried out; its signal aborts when nobody waits for it any more. */
+  /** In whose name it runs; its signal aborts when nobody waits for it any more. */
   readonly runner: Caller;
   /** Called with what the steps do. */
   readonly onEvent: (event: StepEvent) => void;
 }
 
-/** A change that is under way, or that waits for approval. */
+/** A change that runs, or that waits for approval. */
 export interface StartedChange {
   readonly change: Change;
   /**
@@ -30,22 +30,22 @@ export interface StartedChange {
 }
 
 /**
- * Stores a change as approved, and begins to carry it out: the only way to that. Rejects if another
- * one changes the same object, or if it cannot be stored.
+ * Saves a change as approved and starts to run it; nothing else runs a change. Rejects if another one
+ * changes the same object, or if it cannot be saved.
  */
-export async function launch(
+export async function startRun(
   context: ChangesContext,
-  order: Launch,
-  save: () => Promise<HeldChange>,
+  options: RunOptions,
+  save: () => Promise<ChangeEntry>,
 ): Promise<StartedChange> {
   const { store, underWay, log } = context;
-  const { id, plan } = order.planned;
+  const { id, plan } = options.planned;
   store.claim(id, urlsOf(plan));
-  const held = await save().catch((error: unknown) => {
+  const entry = await save().catch((error: unknown) => {
     store.release(id);
     throw error;
   });
-  const over = carryOut(context, held, order)
+  const over = runChange(context, entry, options)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the journal what became of it.
       log.error({ err: error, change: id }, 'change broke off');
@@ -54,42 +54,42 @@ export async function launch(
       store.release(id);
       underWay.delete(over);
     })
-    .then(() => held.change);
+    .then(() => entry.change);
   underWay.add(over);
-  return { change: held.change, over };
+  return { change: entry.change, over };
 }
 
-async function carryOut(
+async function runChange(
   context: ChangesContext,
-  held: HeldChange,
-  { planned, runner, onEvent }: Launch,
+  entry: ChangeEntry,
+  { planned, runner, onEvent }: RunOptions,
 ): Promise<void> {
   const sent = secretsOf(planned.task);
   const redacted = (text: string): string => context.recorder.redact(text, runner.token, maxLine, sent) ?? '';
-  await context.store.move(held, { state: 'executing' });
-  const parts = { wanted: planned, plan: pinned(held.change, planned) };
+  await context.store.transition(entry, { state: 'executing' });
+  const parts = { change: planned, plan: pinPlan(entry.change, planned) };
   // A rollback goes on when nobody waits any more: only a stop of the exporter ends it.
-  const rollbackContext = recipeContextFor(context, {
+  const rollbackContext = createRecipeContext(context, {
     ...parts,
     caller: { ...runner, signal: context.stopping.signal },
   });
   const ending = await runSteps(planned.steps, {
-    calls: recipeContextFor(context, { ...parts, caller: runner }).calls,
+    calls: createRecipeContext(context, { ...parts, caller: runner }).calls,
     signal: runner.signal,
     runRollback: async ({ rollback }) => (await rollback?.run(rollbackContext, rollbackContext.calls.write)) ?? '',
     onEvent: (event) => onEvent('line' in event ? { ...event, line: redacted(event.line) } : event),
   });
   if (context.stopping.signal.aborted && ending.state !== 'done') return;
-  held.ending = { ...ending, lines: ending.lines.map(redacted) };
-  await context.store.move(held, held.ending);
+  entry.ending = { ...ending, lines: ending.lines.map(redacted) };
+  await context.store.transition(entry, entry.ending);
 }
 
 const maxLine = 2_000;
 
-/** Returns the plan that the calls of a change are held to. */
-export function pinned(
+/** Returns the plan from which the calls of a change may not differ. */
+export function pinPlan(
   { requested_by: requestedBy, decision }: Pick<Change, 'requested_by' | 'decision'>,
-  { plan, recent }: Pick<PlannedChange, 'plan' | 'recent'>,
+  { plan, reads }: Pick<PlannedChange, 'plan' | 'reads'>,
 ): PinnedPlan {
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
   const isApproved = decision?.what === 'approved';
@@ -99,7 +99,7 @@ export function pinned(
     isApproved,
     urls: urlsOf(plan),
     guards: new Set(blocking.map(({ guard }) => guard)),
-    recent,
+    reads,
   };
 }
 
@@ -109,7 +109,7 @@ function urlsOf({ steps }: ChangePlan): ReadonlySet<string> {
 }
 
 export interface StepParts {
-  readonly calls: Pick<ChangeCalls, 'callFor' | 'send'>;
+  readonly calls: Pick<ChangeCalls, 'buildCall' | 'send'>;
   /** Aborts when nobody waits for the change any more: no further step is begun. */
   readonly signal: AbortSignal;
   /** Runs the rollback of a step that failed; resolves to a sentence. */
@@ -144,7 +144,7 @@ export async function runSteps(steps: readonly Step[], parts: StepParts): Promis
     const failure = { index, ...result };
     const { code } = failure.error;
     const state = failure.carriedOut === 'perhaps' ? 'uncertain' : 'failed';
-    lines.push(...afterwards(steps, failure), ...(await rollbackLines(steps, failure, parts)));
+    lines.push(...progressLines(steps, failure), ...(await rollbackLines(steps, failure, parts)));
     return { state, lines, code: code ?? null, sent: wasSent };
   }
   return { state: 'done', lines, code: null, sent: wasSent };
@@ -159,17 +159,17 @@ async function runStep(step: Step, { calls, signal }: StepParts): Promise<StepRe
   let call: Pick<AdminCall, 'stage'> | undefined;
   let isAnswered = false;
   try {
-    if (signal.aborted) throw stopped('before');
+    if (signal.aborted) throw callerLeftStep('before');
     const done = await step.run(async (write) => {
       assert(write === step.write, 'a step sends only its planned call');
-      const next = calls.callFor(write);
+      const next = calls.buildCall(write);
       call = next;
       await calls.send(next);
       isAnswered = true;
     });
     return { done, isSent: call?.stage === 'sent' };
   } catch (thrown) {
-    const error = signal.aborted && !(thrown instanceof AdminError) ? stopped('during') : thrown;
+    const error = signal.aborted && !(thrown instanceof AdminError) ? callerLeftStep('during') : thrown;
     if (!(error instanceof AdminError)) throw error;
     const isSent = call?.stage === 'sent';
     if (isAnswered) return { error, isSent, carriedOut: 'yes' };
@@ -177,7 +177,7 @@ async function runStep(step: Step, { calls, signal }: StepParts): Promise<StepRe
   }
 }
 
-function stopped(when: 'before' | 'during'): AdminProblem {
+function callerLeftStep(when: 'before' | 'during'): AdminProblem {
   return new AdminProblem('caller_left', {
     detail: `The caller left ${when} this step.`,
     remedy: 'Ask again if it is still wanted.',
@@ -192,15 +192,14 @@ function mayHaveRun({ status, code }: AdminError): boolean {
   return status === undefined || status >= 500;
 }
 
-/** Returns what is done and what is not. */
-function afterwards(steps: readonly Step[], { index, carriedOut }: StepFailure): readonly string[] {
+function progressLines(steps: readonly Step[], { index, carriedOut }: StepFailure): readonly string[] {
   const numbered = steps.map(({ title, write }, at) => ({ text: `${at + 1}. ${title}`, write }));
   const changed = numbered.slice(0, carriedOut === 'yes' ? index + 1 : index).filter(({ write }) => write);
   const after = numbered.slice(index + 1);
-  const texts = (some: typeof numbered): string => some.map(({ text }) => text).join('; ');
+  const titles = (some: typeof numbered): string => some.map(({ text }) => text).join('; ');
   return [
-    changed.length === 0 ? 'Nothing was changed before that.' : `Done: ${texts(changed)}.`,
-    ...(after.length === 0 ? [] : [`Not done: ${texts(after)}.`]),
+    changed.length === 0 ? 'Nothing was changed before that.' : `Done: ${titles(changed)}.`,
+    ...(after.length === 0 ? [] : [`Not done: ${titles(after)}.`]),
   ];
 }
 

@@ -1,16 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import { parseJson } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
-import { hiddenTexts } from '../calls/mask.ts';
+import { maskedTexts } from '../calls/mask.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
-import { bodyTypes, type Operations } from '../policy/operation.ts';
-import { isChangeRisk } from '../policy/policy.ts';
+import { bodyTypes } from '../policy/operation.ts';
+import { isWriteRisk } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type Content, jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { allRecipes } from '../recipes/recipes.ts';
 import type { AlertSource } from './change.ts';
+import type { ChangesContext } from './context.ts';
 
 /** One operation, or one recipe with its parameters. */
 export type Task =
@@ -37,7 +39,7 @@ export function secretsOf(task: Task): readonly Secret[] {
   if ('recipe' in task) return Object.values(task.files ?? {}).flatMap(linesOf);
   const { type = '', bytes } = task.content ?? {};
   if (!bytes) return [];
-  const texts = type === bodyTypes.json[0] ? hiddenTexts(parseJson(bytes)) : [bytes.toString()];
+  const texts = type === bodyTypes.json[0] ? maskedTexts(parseJson(bytes)) : [bytes.toString()];
   return texts.flatMap((text) => [new Secret(text), ...linesOf(text)]);
 }
 
@@ -46,7 +48,9 @@ function linesOf(text: string): readonly Secret[] {
   return lines.map((line) => new Secret(line));
 }
 
+/** A change before it is planned. */
 export interface NewChange {
+  readonly id: string;
   readonly appliance: string;
   readonly task: Task;
   readonly reason: string | undefined;
@@ -56,21 +60,26 @@ export interface NewChange {
   readonly waitSeconds?: number | undefined;
   /** The alerts whose repair it is, if any. */
   readonly alerts?: readonly AlertSource[];
-  /** The digest of the dry run that was looked at: then this plan and no other is run. */
+  /** The digest of the dry run that the caller has seen: only this plan is run then. */
   readonly seenDigest?: string | undefined;
-  /** When that dry run was asked for. */
-  readonly askedAtMs?: number | undefined;
-  /** Told what a step waits for. */
+  /** The time of the request, or of the dry run that the caller has seen: names may contain it. */
+  readonly askedAtMs: number;
+  /** Key of the digests of bodies: a body may hold a password that could be guessed. */
+  readonly digestKey: string;
+  /** Called with what a step waits for. */
   readonly onWait?: (line: string) => void;
 }
 
-/** A change to plan, with what makes two plans of it the same. */
-export interface IdentifiedChange extends NewChange {
-  readonly id: string;
-  /** Key of the digests of bodies. */
-  readonly digestKey: string;
-  readonly askedAtMs: number;
+type Identity = Pick<NewChange, 'id' | 'askedAtMs' | 'digestKey'>;
+
+/** Returns the parts of a new change that no caller chooses. */
+export function newIdentity({ now, digestKey }: Pick<ChangesContext, 'now' | 'digestKey'>): Identity {
+  // Letters that are easy to read out.
+  const id = `ch-${[...randomBytes(10)].map((byte) => letters[byte % letters.length]).join('')}`;
+  return { id, askedAtMs: now(), digestKey };
 }
+
+const letters = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const texts = (description: string, maxLength?: number) =>
   Type.Optional(Type.Record(Type.String(), Type.String(maxLength === undefined ? {} : { maxLength }), { description }));
@@ -131,47 +140,46 @@ export const ChangeRequestSchema = Type.Object(
 );
 export type ChangeRequest = Static<typeof ChangeRequestSchema>;
 
-interface KnownTasks {
-  readonly operations: Operations;
-  readonly recipes: () => readonly Recipe[];
-  readonly now: () => number;
-}
-
 /** A dry run that is older says little of the appliance. */
 const maxAgeMs = 3_600_000;
 
-/** Returns the change that a body asks for. Throws an {@link AdminProblem}. */
-export function readChangeRequest(wanted: ChangeRequest, known: KnownTasks): NewChange {
-  const { appliance, reason, digest, asked_at: askedAt } = wanted;
-  const askedAtMs = askedAt === undefined ? undefined : Date.parse(askedAt);
-  const ageMs = askedAtMs === undefined ? 0 : known.now() - askedAtMs;
+/** Returns the change that a body describes. Throws an {@link AdminProblem}. */
+export function readChangeRequest(
+  request: ChangeRequest,
+  context: Pick<ChangesContext, 'operations' | 'recipes' | 'now' | 'digestKey'>,
+): NewChange {
+  const { appliance, reason, digest, asked_at: askedAt } = request;
+  const identity = newIdentity(context);
+  const askedAtMs = askedAt === undefined ? identity.askedAtMs : Date.parse(askedAt);
+  const ageMs = identity.askedAtMs - askedAtMs;
   if (!(ageMs >= 0 && ageMs <= maxAgeMs)) throw malformedBody('asked_at is not a moment of the last hour');
-  const isNow = wanted.run === 'now';
-  if (!isNow && (wanted.break_glass || wanted.detach))
+  const isNow = request.run === 'now';
+  if (!isNow && (request.break_glass || request.detach))
     throw malformedBody('break_glass and detach are only valid with run: now');
   return {
+    ...identity,
     appliance,
-    task: readTask(wanted, known),
+    task: readTask(request, context),
     reason,
-    force: wanted.force ?? false,
-    breakGlass: wanted.break_glass,
-    backupFirst: wanted.backup_first,
-    waitSeconds: wanted.wait_seconds,
+    force: request.force ?? false,
+    breakGlass: request.break_glass,
+    backupFirst: request.backup_first,
+    waitSeconds: request.wait_seconds,
     seenDigest: digest,
     askedAtMs,
   };
 }
 
-/** Returns the task that is asked for. Throws an {@link AdminProblem}. */
+/** Returns the task that a body describes. Throws an {@link AdminProblem}. */
 export function readTask(
   { operation: key, recipe: name, parameters = {}, files, body }: ChangeRequest,
-  { operations, recipes }: Pick<KnownTasks, 'operations' | 'recipes'>,
+  { operations, recipes }: Pick<ChangesContext, 'operations' | 'recipes'>,
 ): Task {
   const known = recipes();
   const recipe = known.find((each) => each.name === name);
-  const operation = key === undefined ? undefined : operations.named(key);
+  const operation = key === undefined ? undefined : operations.get(key);
   if (recipe && key === undefined && !body) {
-    refuseOthers(recipe, parameters, files ?? {});
+    assertRecipeInput(recipe, parameters, files ?? {});
     return { recipe, parameters, ...(files && { files }) };
   }
   if (!operation || name !== undefined || files)
@@ -179,15 +187,16 @@ export function readTask(
       `The body names neither one operation nor one recipe: ${known.map((each) => each.name).join(', ')}`,
     );
   const { row, template } = operation;
-  if (!isChangeRisk(row.risk)) throw malformedBody(`${operation.key} changes nothing, and needs nobody's approval`);
+  if (!isWriteRisk(row.risk))
+    throw malformedBody(`${operation.operationId} changes nothing, and needs nobody's approval`);
   const isNamed = (each: string): boolean => template.includes(`{${each}}`) || template.includes(`{${each}*}`);
-  if (!Object.keys(parameters).every(isNamed) || !operations.call(operation, parameters))
+  if (!Object.keys(parameters).every(isNamed) || !operations.toCall(operation.operationId, parameters))
     throw malformedBody(`${row.route} needs a plain value for each name in braces, and nothing else`);
-  return { operation: operation.key, parameters, ...(body && { content: jsonContent(body) }) };
+  return { operation: operation.operationId, parameters, ...(body && { content: jsonContent(body) }) };
 }
 
 /** Refuses values and files that a recipe does not know, or lacks. */
-function refuseOthers(
+function assertRecipeInput(
   { name, parameters, files: ofRecipe = {} }: Recipe,
   values: Task['parameters'],
   files: Readonly<Record<string, string>>,

@@ -7,7 +7,7 @@ import { riskOf } from '../policy/policy.ts';
 import type { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { codeOfStatus } from '../../appliance/response.ts';
-import { contextOf, subjectOf } from './admin-request.ts';
+import { contextOf, requestSubject } from './admin-request.ts';
 
 /** The places where each admin request is recorded. */
 export interface AccessLogParts {
@@ -27,7 +27,11 @@ export async function recordRefusal(
   if ((call && call.stage !== 'new') || problem.code === 'caller_left') return;
   if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
   if (!principal || problem.status >= 500) return;
-  await recorder.recordBestEffort(subjectOf(request), { event: 'denied', status: problem.status, code: problem.code });
+  await recorder.recordBestEffort(requestSubject(request), {
+    event: 'denied',
+    status: problem.status,
+    code: problem.code,
+  });
 }
 
 /** Counts and logs a request when its connection is done with it, answered or not. */
@@ -36,7 +40,7 @@ export function recordResponse({ metrics, log }: AccessLogParts, request: Fastif
   const { target = context.target, overridden = {}, stage = 'new' } = call ?? {};
   // A token that may do nothing could invent a series for each operation.
   const isRefused = reply.statusCode === 403 && stage === 'new';
-  const endpoint = target && !isRefused ? target.operation.template : ownEndpoint(request);
+  const endpoint = target && !isRefused ? target.operation.template : gatewayEndpoint(request);
   const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
   metrics.answered({ appliance, endpoint, method: request.method, code });
   if (!principal) return;
@@ -48,7 +52,7 @@ export function recordResponse({ metrics, log }: AccessLogParts, request: Fastif
       principal: principal.name,
       address: request.ip,
       appliance,
-      operation: target?.operation.key ?? endpoint,
+      operation: target?.operation.operationId ?? endpoint,
       // If the caller has left, the status that it would have got.
       status: reply.statusCode,
       ...(signal.aborted ? { left: true } : {}),
@@ -68,7 +72,7 @@ function levelOf(target: OperationCall | undefined, overridden: Overridden): 'de
  * Returns the route of a path of the gateway itself, for a file of its pages the page; '' for
  * unknown paths, or clients could invent label values.
  */
-function ownEndpoint({ routeOptions }: FastifyRequest): string {
+function gatewayEndpoint({ routeOptions }: FastifyRequest): string {
   const url = routeOptions.url ?? '';
   const [page] = /^\/(?:docs|console)(?=\/)/.exec(url) ?? [];
   return page ?? (url.includes('*') ? '' : url);

@@ -19,15 +19,15 @@ import { ThrottledLog } from '../../lib/throttled-log.ts';
 import { recordResponse, recordRefusal } from './access-log.ts';
 import { registerRelayRoutes, unknownPath } from './relay-routes.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
-import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
+import { createAuthenticator, assertNoTokenInQuery } from './authenticate.ts';
 import type { RawResponse } from '../../server/connections.ts';
-import { registerConsole } from './console.ts';
+import { registerConsole } from './gateway-page.ts';
 import { createGuardedApp, createMethodFinder, type GuardedApp, maxHeaderSize } from '../../server/create-app.ts';
 import { registerDocs } from './docs-page.ts';
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
 import { createRequestBodies } from './request-bodies.ts';
-import { refuseOtherThanAlerts, registerChangeRoutes } from './change-routes.ts';
-import { rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
+import { assertAlertmanagerPath, registerChangeRoutes } from './change-routes.ts';
+import { assertSameOrigin, assertSupportedRequest } from './request-checks.ts';
 import { pathOf } from '../../server/request-line.ts';
 import { limitUnfinished } from '../../server/unfinished-responses.ts';
 
@@ -40,7 +40,7 @@ export interface AdminAppParts extends AdminRoutesParts {
   readonly proposals: Proposals;
   readonly bodyLimits: BodyLimits;
   readonly tls?: AdminServerTls | undefined;
-  /** The longest time an appliance may leave a caller without a byte. */
+  /** The longest time without a byte from an appliance. */
   readonly timeoutMs: number;
   readonly build: { readonly version: string };
   readonly log: Logger;
@@ -48,7 +48,7 @@ export interface AdminAppParts extends AdminRoutesParts {
 
 const publicPaths = /^\/(?:(?:docs|console)(?:\/|$)|$)/;
 const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
-/** Headers for pages that take a token: the page that opened them has no hold on them. */
+/** Headers for pages that take a token: the page that opened them must not reach into them. */
 const pageHeaders = { ...safeHeaders, 'cross-origin-opener-policy': 'same-origin' } as const;
 /** Headers for responses of appliances: browsers must treat them as data only, and not store them. */
 const privateHeaders = {
@@ -77,8 +77,8 @@ export interface AdminListener {
    * Uses another certificate, and other client authorities. Ends connections as soon as they are
    * idle: each client must show a certificate again.
    */
-  present(tls: AdminServerTls): void;
-  /** Takes another time within which an appliance must send a byte. */
+  setTls(tls: AdminServerTls): void;
+  /** Sets another time within which an appliance must send a byte. */
   setTimeout(timeoutMs: number): void;
   /**
    * Takes no new connection, and closes when all requests under way are answered, or when
@@ -108,7 +108,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   });
   limitUnfinished(app, log);
   declareContext(app);
-  refuseUnknownPaths(app);
+  setNotFoundHandler(app);
   await app.register(rateLimit, { global: false });
   const lines = new Allowance(failureLinesPerMinute);
   let others = 0;
@@ -132,14 +132,14 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
     const isPublic = publicPaths.test(pathOf(request));
     void reply.headers({ 'x-request-id': request.id, ...(isPublic ? pageHeaders : privateHeaders) });
     if (isPublic) {
-      rejectUnsupportedRequest(request);
+      assertSupportedRequest(request);
       return;
     }
     Object.assign(context, await authenticate(request));
-    rejectTokenInQuery(request.originalUrl);
-    rejectUnsupportedRequest(request);
-    rejectCrossOrigin(request);
-    refuseOtherThanAlerts(request, context.principal);
+    assertNoTokenInQuery(request.originalUrl);
+    assertSupportedRequest(request);
+    assertSameOrigin(request);
+    assertAlertmanagerPath(request, context.principal);
   });
   const shared = { ...parts, bodies: createRequestBodies(parts.bodyLimits) };
   registerConsole(app);
@@ -148,7 +148,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   registerRelayRoutes(app, shared);
   return {
     app,
-    present(next) {
+    setTls(next) {
       tls = next;
       if (app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next));
       connections.retire();
@@ -204,7 +204,7 @@ function setErrorHandler(app: FastifyInstance, parts: AdminAppParts): void {
   });
 }
 
-function refuseUnknownPaths(app: FastifyInstance): void {
+function setNotFoundHandler(app: FastifyInstance): void {
   const methodsOf = createMethodFinder(app);
   app.setNotFoundHandler((request) => {
     const methods = methodsOf(pathOf(request));

@@ -7,14 +7,13 @@ import { assert } from '../../lib/check.ts';
 import type { Secret } from '../../lib/secret.ts';
 import type { AdminCall } from '../calls/admin-call.ts';
 import { AdminProblem, internalError } from '../policy/problem.ts';
-import { maxReasonLength, type Subject } from '../calls/recorder.ts';
+import { maxReasonLength, type AuditSubject } from '../calls/recorder.ts';
 import { percentDecoded } from '../../lib/text.ts';
 import { pathOf } from '../../server/request-line.ts';
 import { TooManyReadersError } from '../../server/unfinished-responses.ts';
 
 /**
- * Collects what the steps of an admin request find out, for its response, the audit, the log and the
- * metrics.
+ * Collects what is known of an admin request, for its response, the audit, the log and the metrics.
  */
 export interface RequestContext {
   readonly signal: AbortSignal;
@@ -22,7 +21,7 @@ export interface RequestContext {
   readonly startedAtMs: number;
   principal?: Principal;
   token?: Secret;
-  /** Set only if it is configured and the caller may know of it. */
+  /** An appliance that the caller may know of: clients must not invent label values. */
   appliance?: string;
   /** The operation that the path names, also for a call that is refused. */
   target?: OperationCall;
@@ -58,10 +57,10 @@ export function callerOf(request: FastifyRequest): Caller {
   return { principal, token, signal, address: request.ip };
 }
 
-export function subjectOf(request: FastifyRequest): Subject {
+export function requestSubject(request: FastifyRequest): AuditSubject {
   const { appliance, target, reason } = contextOf(request);
   const { principal, token, address } = callerOf(request);
-  const operation = target?.operation.key;
+  const operation = target?.operation.operationId;
   return {
     id: request.id,
     principal,
@@ -88,18 +87,24 @@ export interface AdminHeaders {
  * call.
  */
 export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
-  const reason = textOf(headers, 'x-reason', (text) => percentDecoded(text) ?? text);
-  const force = flagOf(headers, 'x-force');
-  const breakGlass = flagOf(headers, 'x-break-glass');
+  const reason = headerText(headers, 'x-reason', (text) => percentDecoded(text) ?? text);
+  const force = headerFlag(headers, 'x-force');
+  const breakGlass = headerFlag(headers, 'x-break-glass');
   if ((force || breakGlass) && reason === undefined) {
     throw new AdminProblem('reason_required', {
       detail: 'What is forced, or sent without approval, needs a reason for the audit; nothing was sent.',
     });
   }
-  return { confirm: textOf(headers, 'x-confirm'), reason, dryRun: flagOf(headers, 'x-dry-run'), force, breakGlass };
+  return {
+    confirm: headerText(headers, 'x-confirm'),
+    reason,
+    dryRun: headerFlag(headers, 'x-dry-run'),
+    force,
+    breakGlass,
+  };
 }
 
-function flagOf(headers: IncomingHttpHeaders, name: string): boolean {
+function headerFlag(headers: IncomingHttpHeaders, name: string): boolean {
   const value = headers[name];
   if (value === undefined || value === 'false') return false;
   if (value === 'true') return true;
@@ -107,7 +112,7 @@ function flagOf(headers: IncomingHttpHeaders, name: string): boolean {
 }
 
 /** Measures a text after it is decoded: one letter takes up to nine characters before. */
-function textOf(
+function headerText(
   headers: IncomingHttpHeaders,
   name: string,
   decode: (text: string) => string = (text) => text,

@@ -5,11 +5,11 @@ import { auditEvents } from '../journal/record.ts';
 import type { FreezeSwitch } from '../policy/freeze.ts';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Operations } from '../policy/operation.ts';
-import { authoriseOwn, maySeeRecord, refuseUnseen } from '../policy/policy.ts';
+import { authoriseGatewayOperation, maySeeRecord, assertVisible } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
-import { callerOf, contextOf, readAdminHeaders, subjectOf } from './admin-request.ts';
+import { callerOf, contextOf, readAdminHeaders, requestSubject } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
 import { gatewayRoute } from './openapi/responses.ts';
 
@@ -79,11 +79,7 @@ const UnfreezeHeaders = Type.Object({
   ),
 });
 
-/** Registers the paths that the gateway answers itself. */
 export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
-  // The schemas of replies are for the document: a serialiser made of one leaves out what it does
-  // not name, such as a field of an audit that a later release has written.
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   registerOverview(app, parts);
   registerParameters(app, parts);
   registerAudit(app, parts);
@@ -136,20 +132,20 @@ function registerParameters(app: FastifyInstance, { gateway, operations }: Admin
     const appliance = gateway.applianceFor({ principal, appliance: request.params.appliance });
     contextOf(request).appliance = appliance.name;
     const { operation: wanted, placeholders: _placeholders, ...values } = request.query;
-    const operation = typeof wanted === 'string' ? operations.named(wanted) : undefined;
+    const operation = typeof wanted === 'string' ? operations.get(wanted) : undefined;
     if (operation?.row.body !== 'json') {
       throw new AdminProblem('unknown_path', {
         detail: 'The query names no operation that takes parameters.',
         remedy: 'Add ?operation=KEY with a key of GET /docs whose body is JSON, such as actOnFarm.',
       });
     }
-    const call = request.validationError ? undefined : operations.call(operation, values);
+    const call = request.validationError ? undefined : operations.toCall(operation.operationId, values);
     if (!call) {
       throw new AdminProblem('missing_parameter', {
         detail: `${operation.row.route} needs a plain value for each name in braces; nothing was sent.`,
       });
     }
-    return await gateway.parametersOf(call, { ...subjectOf(request), signal, appliance: appliance.name });
+    return await gateway.parametersOf(call, { ...requestSubject(request), signal, appliance: appliance.name });
   });
 }
 
@@ -184,7 +180,7 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
   };
   app.withTypeProvider<SchemaTypes>().get('/audit', { schema, attachValidation: true }, async (request) => {
     const { principal, signal } = callerOf(request);
-    authoriseOwn(principal, 'readAudit');
+    authoriseGatewayOperation(principal, 'readAudit');
     if (request.validationError) {
       throw new AdminProblem('malformed_request', {
         detail: 'The query has an unknown filter, or its limit is not a whole number from 1 to 1000.',
@@ -192,7 +188,7 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
       });
     }
     const { limit = defaultLines, ...filters } = request.query;
-    refuseUnseen(principal, filters);
+    assertVisible(principal, filters);
     const records = await search(principal.name, {
       limit: Number(limit),
       ...filters,
@@ -204,7 +200,7 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
 }
 
 function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesParts): void {
-  const shown = () => (freeze.state ? { frozen: true, ...freeze.state, kept: freeze.isKept } : { frozen: false });
+  const shown = () => (freeze.state ? { frozen: true, ...freeze.state, kept: freeze.isSaved } : { frozen: false });
   const read = gatewayRoute('readFreeze', 'whether changes are frozen', {
     description: 'The state.',
     schema: 'Freeze',
@@ -222,7 +218,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
   };
   app.put('/freeze', { schema: freezing, attachValidation: true }, async (request) => {
     const { principal, token } = callerOf(request);
-    authoriseOwn(principal, 'freeze');
+    authoriseGatewayOperation(principal, 'freeze');
     const { reason: given } = readAdminHeaders(request.headers);
     if (given === undefined) {
       throw new AdminProblem('reason_required', {
@@ -236,7 +232,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
     }
     const reason = recorder.redact(given, token) ?? '';
     contextOf(request).reason = reason;
-    const subject = subjectOf(request);
+    const subject = requestSubject(request);
     await freeze.freeze({ by: principal.name, reason }, (text) =>
       recorder.recordOrRefuse(subject, { event: 'freeze' }, { freeze: text }),
     );
@@ -248,10 +244,10 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
     headers: UnfreezeHeaders,
   };
   app.delete('/freeze', { schema: unfreezing, attachValidation: true }, async (request) => {
-    authoriseOwn(callerOf(request).principal, 'unfreeze');
+    authoriseGatewayOperation(callerOf(request).principal, 'unfreeze');
     const { reason } = readAdminHeaders(request.headers);
-    const subject = { ...subjectOf(request), reason };
-    await freeze.thaw((text) => recorder.recordOrRefuse(subject, { event: 'unfreeze' }, { freeze: text }));
+    const subject = { ...requestSubject(request), reason };
+    await freeze.unfreeze((text) => recorder.recordOrRefuse(subject, { event: 'unfreeze' }, { freeze: text }));
     return shown();
   });
 }

@@ -64,7 +64,7 @@ export function createAuthenticator(
 /**
  * Throws for a token in the query even if a header has a valid one: the URL may have been logged.
  */
-export function rejectTokenInQuery(url: string): void {
+export function assertNoTokenInQuery(url: string): void {
   if (hasTokenInQuery(url)) throw tokenInUrl(400);
 }
 

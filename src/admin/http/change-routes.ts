@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Caller, Principal } from '../policy/principal.ts';
-import { refuseViewer } from '../policy/policy.ts';
+import { assertMayWrite } from '../policy/policy.ts';
 import { Allowance } from '../../lib/allowance.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import {
@@ -67,18 +67,18 @@ const ChangeParams = Type.Object({ id: Type.String({ description: 'The id of the
 
 /** Registers the paths of changes, and that of the alerts for which they are proposed. */
 export function registerChangeRoutes(app: FastifyInstance, parts: ChangeRoutesParts): void {
-  registerAsking(app, parts);
-  registerReading(app, parts);
-  registerDeciding(app, parts);
-  registerAlerts(app, parts);
+  registerSubmitRoute(app, parts);
+  registerReadRoutes(app, parts);
+  registerDecisionRoutes(app, parts);
+  registerAlertsRoute(app, parts);
 }
 
-const AskingQuery = Type.Object(
+const SubmitQuery = Type.Object(
   { dry_run: Type.Optional(Type.Enum(['true', 'false'], { description: 'Plan it, and change nothing.' })) },
   { additionalProperties: false },
 );
 
-function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: ChangeRoutesParts): void {
+function registerSubmitRoute(app: FastifyInstance, { gateway, changes, bodies }: ChangeRoutesParts): void {
   const schema = {
     ...gatewayRoute('askForChange', 'plan a change, run it now, or ask another person to approve it', {
       description: 'The change, which waits, or goes on without its caller.',
@@ -95,7 +95,7 @@ function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: Chan
         },
       },
     }),
-    querystring: AskingQuery,
+    querystring: SubmitQuery,
   };
   const routes = app.withTypeProvider<SchemaTypes>();
   routes.post('/changes', { schema, attachValidation: true }, async (request, reply) => {
@@ -105,45 +105,45 @@ function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: Chan
       });
     const caller = callerOf(request);
     // Before the body, which costs memory until it has come whole.
-    refuseViewer(caller.principal);
-    const wanted = await bodies.readJson(request, ChangeRequestSchema);
-    const { name: appliance } = gateway.applianceFor({ ...caller, appliance: wanted.appliance });
-    Object.assign(contextOf(request), { appliance, reason: wanted.reason });
+    assertMayWrite(caller.principal);
+    const body = await bodies.readJson(request, ChangeRequestSchema);
+    const { name: appliance } = gateway.applianceFor({ ...caller, appliance: body.appliance });
+    Object.assign(contextOf(request), { appliance, reason: body.reason });
     // The connection is silent while an appliance works.
     const { socket } = request.raw;
     socket.setTimeout(0);
     try {
-      if (request.query.dry_run === 'true') return await reply.send(await changes.showPlan(wanted, caller));
-      if (wanted.reason === undefined) throw reasonMissing();
-      if (wanted.run !== 'now') return await reply.send(accepted(reply, await changes.askFor(wanted, caller)));
-      return await runNow(reply, { changes, wanted, caller });
+      if (request.query.dry_run === 'true') return await reply.send(await changes.plan(body, caller));
+      if (body.reason === undefined) throw missingReason();
+      if (body.run !== 'now') return await reply.send(accepted(reply, await changes.submit(body, caller)));
+      return await sendRun(reply, { changes, body, caller });
     } finally {
       socket.setTimeout(app.server.timeout);
     }
   });
 }
 
-/** How often a silent answer gets an empty line: proxies and callers see that it goes on. */
-const aliveMs = 10_000;
+/** How often a quiet response gets an empty line, so that proxies and callers keep it open. */
+const keepaliveMs = 10_000;
 
-/** Answers with the events of the steps; with 202 for a change that goes on without its caller. */
-async function runNow(
+/** Runs a change, and sends what its steps do; sends 202 for one that goes on without its caller. */
+async function sendRun(
   reply: FastifyReply,
   {
     changes,
-    wanted,
+    body,
     caller,
-  }: Pick<ChangeRoutesParts, 'changes'> & { readonly wanted: ChangeRequest; readonly caller: Caller },
+  }: Pick<ChangeRoutesParts, 'changes'> & { readonly body: ChangeRequest; readonly caller: Caller },
 ): Promise<FastifyReply> {
-  const isAlone = wanted.detach === true;
+  const isDetached = body.detach === true;
   const lines = new PassThrough();
   const write = (event: ChangeEvent): void => void (lines.writable && lines.write(`${JSON.stringify(event)}\n`));
   const early: StepEvent[] = [];
   let onEvent = (event: StepEvent): void => void early.push(event);
-  const runner = isAlone ? { ...caller, signal: new AbortController().signal } : caller;
-  const { change, over } = await changes.runNow(wanted, runner, (event) => onEvent(event));
-  if (!over || isAlone) return await reply.send(accepted(reply, change));
-  const alive = setInterval(() => lines.writable && lines.write('\n'), aliveMs);
+  const runner = isDetached ? { ...caller, signal: new AbortController().signal } : caller;
+  const { change, over } = await changes.run(body, runner, (event) => onEvent(event));
+  if (!over || isDetached) return await reply.send(accepted(reply, change));
+  const alive = setInterval(() => lines.writable && lines.write('\n'), keepaliveMs);
   write({ event: 'started', change });
   for (const event of early) write(event);
   onEvent = write;
@@ -159,7 +159,7 @@ async function runNow(
   return reply;
 }
 
-function reasonMissing(): AdminProblem {
+function missingReason(): AdminProblem {
   return new AdminProblem('reason_required', {
     detail: 'A change needs a reason, for the audit and for those who decide on it; nothing was sent.',
     remedy: 'Add a reason to the body. A dry run needs none.',
@@ -172,7 +172,7 @@ export function accepted(reply: FastifyReply, shown: ShownChange): ShownChange {
   return shown;
 }
 
-function registerReading(app: FastifyInstance, { changes, proposals }: ChangeRoutesParts): void {
+function registerReadRoutes(app: FastifyInstance, { changes, proposals }: ChangeRoutesParts): void {
   const routes = app.withTypeProvider<SchemaTypes>();
   const list = {
     ...gatewayRoute('listChanges', 'the changes that the token covers, newest first', {
@@ -210,7 +210,7 @@ function registerReading(app: FastifyInstance, { changes, proposals }: ChangeRou
   );
 }
 
-function registerDeciding(app: FastifyInstance, { changes, bodies }: ChangeRoutesParts): void {
+function registerDecisionRoutes(app: FastifyInstance, { changes, bodies }: ChangeRoutesParts): void {
   const routes = app.withTypeProvider<SchemaTypes>();
   for (const word of decisionWords) {
     const { summary, status, takes } = decisions[word];
@@ -236,8 +236,8 @@ const alertsPath = '/alerts';
 /** Limit of a token, at once and every minute: ten for each of a thousand appliances. */
 export const alertsPerMinute = 10_000;
 
-/** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
-function registerAlerts(app: FastifyInstance, { proposals, bodies }: ChangeRoutesParts): void {
+/** Registers `POST /alerts`, Alertmanager's webhook: the repairs of firing alerts are proposed. */
+function registerAlertsRoute(app: FastifyInstance, { proposals, bodies }: ChangeRoutesParts): void {
   const schema = gatewayRoute('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)", {
     description: 'How many alerts were taken up.',
     schema: 'TakenAlerts',
@@ -252,7 +252,7 @@ function registerAlerts(app: FastifyInstance, { proposals, bodies }: ChangeRoute
     const seconds = allowance.secondsUntil(name, length);
     if (seconds > 0) throw tooManyAlerts(name, seconds);
     allowance.take(name, length);
-    return await proposals.take(notification, caller);
+    return await proposals.accept(notification, caller);
   });
 }
 
@@ -263,8 +263,8 @@ function tooManyAlerts(principal: string, seconds: number): AdminProblem {
   });
 }
 
-/** Keeps the role `alertmanager` and this path for each other. Throws an {@link AdminProblem}. */
-export function refuseOtherThanAlerts(request: FastifyRequest, principal: Principal | undefined): void {
+/** Throws unless the role is `alertmanager` exactly for the path of alerts. */
+export function assertAlertmanagerPath(request: FastifyRequest, principal: Principal | undefined): void {
   const isAlertmanager = principal?.role === 'alertmanager';
   // By the route that was found: the router takes other spellings of its path as well.
   if (isAlertmanager === (request.routeOptions.url === alertsPath)) return;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { registerPage } from './gateway-page.ts';
 import { gatewayTag } from './openapi/responses.ts';
 import { openApiDocument } from './openapi/document.ts';
-import { describeRoute, type OwnPaths } from './openapi/own-routes.ts';
+import { describeRoute, type GatewayPaths } from './openapi/gateway-routes.ts';
 
 const documentSchema = {
   operationId: 'readOpenApiDocument',
@@ -18,7 +18,7 @@ const documentSchema = {
  * of the API do not.
  */
 export function registerDocs(app: FastifyInstance, build: { readonly version: string }): void {
-  const own: OwnPaths = {};
+  const own: GatewayPaths = {};
   app.addHook('onRoute', (route) => describeRoute(own, route));
   // Built when the first reader asks, as most gateways have none. A buffer is shared by all
   // readers; a string would be copied for each slow one.

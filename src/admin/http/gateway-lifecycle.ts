@@ -43,7 +43,7 @@ export function createGatewayLifecycle(
   }
 
   function switchOff(): Prepared {
-    if (running?.gateway.freeze.isKept === false)
+    if (running?.gateway.freeze.isSaved === false)
       throw new RestartNeededError(
         'admin cannot be removed while a freeze is only in memory, because the journal cannot be written; make it writable first',
       );

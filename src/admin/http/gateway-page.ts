@@ -17,8 +17,22 @@ export function registerPage(app: FastifyInstance, name: 'console' | 'docs', bor
   const folder = new URL(`${name}/`, folders);
   const page = readFileSync(new URL('index.html', folder), 'utf8').replace('<!-- signs -->', markupText(levelIcons));
   app.get(`/${name}`, (_request, reply) => reply.headers(pageHeaders).type(html5).send(page));
-  const others = [...loadAssets(), ...readAssets(new URL('console/', folders))];
-  const shared = others.filter((asset) => borrowed.includes(asset.name));
+  const candidates = [...loadAssets(), ...readAssets(new URL('console/', folders))];
+  const shared = candidates.filter((asset) => borrowed.includes(asset.name));
   for (const { name: file, type, bytes } of [...readAssets(folder), ...shared])
     app.get(`/${name}/${file}`, (_request, reply) => reply.headers(pageHeaders).type(type).send(bytes));
+}
+
+/** Registers the page for people who decide on changes. */
+export function registerConsole(app: FastifyInstance): void {
+  registerPage(app, 'console', [
+    'page.css',
+    'elements.js',
+    'match.js',
+    'times.js',
+    'warning.svg',
+    'well.svg',
+    'unknown.svg',
+  ]);
+  app.get('/', (_request, reply) => reply.redirect('./console'));
 }

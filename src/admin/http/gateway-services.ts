@@ -27,8 +27,8 @@ export interface GatewaySettings extends Settings {
 
 export interface GatewayDependencies {
   readonly fleet: Pick<Fleet, 'changed' | 'describe' | 'statusOf'>;
-  /** Told of each call that may change something; see `History.recordCall`. */
-  readonly onLeaving: GatewayParts['onLeaving'];
+  /** See `History.recordCall`. */
+  readonly onWrite: GatewayParts['onWrite'];
   readonly metrics: AdminMetrics;
   readonly names: Names;
   readonly basePaths: BasePaths;
@@ -49,7 +49,7 @@ export const maxDenialsPerMinute = 1_000;
 export const maxBodyMs = 20_000;
 /** Per appliance, for reads and changes each. */
 export const maxWaiting = 16;
-export const maxWaitMs = 30_000;
+export const maxQueueWaitMs = 30_000;
 /** A call without a response keeps its slot in the queue for this multiple of `admin.timeout`. */
 const slotTimeoutFactor = 2;
 /** The parts of a gateway that live as long as it listens. */
@@ -83,7 +83,7 @@ export function createGatewayServices(settings: GatewaySettings, parts: GatewayD
     onFailed: () => metrics.auditFailed(),
     createThread: parts.createJournalThread,
   });
-  journal.onOpened((opened) => freeze.found(opened.freeze));
+  journal.onOpened((opened) => freeze.load(opened.freeze));
   const recorder = createRecorder({
     journal,
     keys: () => keysOf(services.settings),
@@ -98,9 +98,7 @@ export function createGatewayServices(settings: GatewaySettings, parts: GatewayD
     operations: createOperations(),
     bodyLimits: {
       // A stalled caller gets no more time than an appliance would.
-      get patienceMs() {
-        return Math.min(services.settings.admin.timeoutMs, maxBodyMs);
-      },
+      timeoutMs: () => Math.min(services.settings.admin.timeoutMs, maxBodyMs),
       memory: new BodyMemory(),
     },
     freeze,
@@ -108,7 +106,7 @@ export function createGatewayServices(settings: GatewaySettings, parts: GatewayD
     queue: createRequestQueue({
       maxReads: () => services.settings.admin.maxConcurrentPerAppliance,
       maxWaiting,
-      maxWaitMs,
+      maxQueueWaitMs,
     }),
     principals,
     journal,

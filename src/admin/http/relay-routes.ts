@@ -14,9 +14,9 @@ import { pathOf } from '../../server/request-line.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
 export interface RelayRoutesParts {
-  readonly gateway: Pick<Gateway, 'applianceFor' | 'admit' | 'dryRun'>;
+  readonly gateway: Pick<Gateway, 'applianceFor' | 'admit' | 'send' | 'dryRun'>;
   readonly operations: Pick<Operations, 'find'>;
-  readonly changes: Pick<Changes, 'askInstead' | 'sendDirectly'>;
+  readonly changes: Pick<Changes, 'submitCall'>;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
   readonly bodies: Pick<RequestBodies, 'read'>;
@@ -79,8 +79,8 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
       context.call = call;
       if (dryRun) return reply.send(await gateway.dryRun(call));
       const clearance = gateway.admit(call);
-      if (clearance === 'needs_approval') return reply.send(accepted(reply, await changes.askInstead(call)));
-      const { status, headers, body: answer } = await changes.sendDirectly(call, clearance);
+      if (clearance === 'needs_approval') return reply.send(accepted(reply, await changes.submitCall(call)));
+      const { status, headers, body: answer } = await gateway.send(call, clearance);
       return reply.code(status).headers(headers).send(answer);
     } finally {
       socket.setTimeout(app.server.timeout);
@@ -96,7 +96,6 @@ function onlyAppliance(covered: readonly string[]): string {
   });
 }
 
-/** Returns the refusal of a path that the gateway does not have. */
 export function unknownPath(): AdminProblem {
   return new AdminProblem('unknown_path', {
     detail: 'The gateway has no such path; nothing was sent.',

@@ -7,7 +7,7 @@ import { malformedBody } from '../changes/task.ts';
 import { decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { BodyKind } from '../../appliance/api/row.ts';
-import { type BodyLimits, type BodyRoom, readBody, type RequestBody, type UnreadBody } from '../calls/request-body.ts';
+import { type BodyLimits, type BodyQuota, readBody, type RequestBody, type UnreadBody } from '../calls/request-body.ts';
 import { callerOf } from './admin-request.ts';
 
 /**
@@ -35,18 +35,18 @@ export function createRequestBodies(limits: BodyLimits) {
     if (!request.complete) throw tooMany(principal);
   }
 
-  function roomOf(principal: string): BodyRoom {
+  function quotaOf(principal: string): BodyQuota {
     const refuse = (bytes: number): void => {
       const seconds = allowance.secondsUntil(principal, bytes);
       if (seconds > 0) throw tooManyBytes(principal, seconds);
     };
     return {
-      claim(bytes) {
+      reserve(bytes) {
         // A body of unknown length needs some room.
         refuse(Math.max(1, bytes));
         allowance.take(principal, bytes);
       },
-      count(bytes) {
+      charge(bytes) {
         allowance.take(principal, bytes);
         refuse(0);
       },
@@ -65,7 +65,7 @@ export function createRequestBodies(limits: BodyLimits) {
     if (!hasBody) return { contentType, contentLength, body: undefined };
     const { name } = callerOf(request).principal;
     await refuseTooMany(name, raw);
-    return { contentType, contentLength, body: raw, room: roomOf(name) };
+    return { contentType, contentLength, body: raw, quota: quotaOf(name) };
   }
 
   /**

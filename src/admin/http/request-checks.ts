@@ -7,7 +7,7 @@ import { hasSeveralHosts } from '../../server/request-line.ts';
  * Throws for requests that other readers may interpret differently: several Host headers or none,
  * other versions of HTTP, and targets in the form for proxies.
  */
-export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): void {
+export function assertSupportedRequest({ originalUrl, raw }: FastifyRequest): void {
   const { host, expect, 'transfer-encoding': encoding } = raw.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new AdminProblem('malformed_header', {
@@ -47,7 +47,7 @@ function malformed(because: string, remedy: string, headers: Readonly<Record<str
  * Throws for a request from a web page of another origin, which would use a token that the browser
  * remembers.
  */
-export function rejectCrossOrigin({ headers }: FastifyRequest): void {
+export function assertSameOrigin({ headers }: FastifyRequest): void {
   if (!isCrossOrigin(headers)) return;
   throw new AdminProblem('cross_origin', {
     detail: 'The request comes from a web page of another origin; nothing was sent.',

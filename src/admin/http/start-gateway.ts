@@ -4,7 +4,7 @@
 // on and off. Read on in admin-app.ts (hooks and routes), authenticate.ts and relay-routes.ts.
 
 import { createSecureContext } from 'node:tls';
-import { createChanges } from '../changes/changes.ts';
+import { Changes } from '../changes/changes.ts';
 import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
 import { Gateway } from '../calls/gateway.ts';
@@ -12,7 +12,7 @@ import { watchKeys } from '../calls/key-watch.ts';
 import type { AdminAppliance } from '../calls/session.ts';
 import { createFileAccess } from '../../lib/file-access.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
-import type { VipLimits, Recipe } from '../recipes/recipe.ts';
+import type { Recipe, RecipeContext } from '../recipes/recipe.ts';
 import { allRecipes } from '../recipes/recipes.ts';
 import { type AdminListener, closeGraceMs, createAdminApp, tlsOptions } from './admin-app.ts';
 import { listen, ownPortError, RestartNeededError } from '../../lib/listen.ts';
@@ -45,7 +45,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
     throw error;
   });
   announce(services, listener.url);
-  const keys = watchKeys({ ...services, appliances: () => withOwnKey(services) });
+  const keys = watchKeys({ appliances: () => withOwnKey(services), metrics: services.metrics, log: services.log });
 
   function retire(replaced: AdminListener): Promise<void> {
     const retired = replaced.retire(stopping.signal).finally(() => retiring.delete(retired));
@@ -66,8 +66,8 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
       return listener.url;
     },
     get freeze() {
-      const { state, isKept } = services.freeze;
-      return { isFrozen: state !== undefined, isKept };
+      const { state, isSaved } = services.freeze;
+      return { isFrozen: state !== undefined, isSaved };
     },
     /**
      * Prepares other settings, also for requests under way. Rejects with a RestartNeededError or a
@@ -75,7 +75,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
      */
     async prepare(next: GatewaySettings): Promise<Prepared> {
       const before = services.settings.admin;
-      refuseRestart(before, next.admin);
+      assertReloadable(before, next.admin);
       if (next.admin.tls) createSecureContext(tlsOptions(next.admin.tls));
       const replacing =
         before.listenAddress === next.admin.listenAddress
@@ -97,7 +97,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
     },
     /** Takes no new request; resolves when all under way have ended, or when it is closed. */
     async drain(): Promise<void> {
-      await Promise.all([retire(listener), core.changes.ended(), services.queue.ended()]);
+      await Promise.all([retire(listener), core.changes.whenIdle(), services.queue.whenIdle()]);
     },
     close: () => (closed ??= close()),
   };
@@ -107,17 +107,22 @@ type GatewayCore = ReturnType<typeof createGatewayCore>;
 
 const sweepEveryMs = 5_000;
 
-/** Creates the gateway, and the changes, whose calls it sends. */
 function createGatewayCore(services: GatewayServices) {
-  // Read at each use, as all settings here: a reload may change them.
+  // Settings are read at each use: a reload may change them.
   const approvals = (): ApprovalSettings => services.settings.admin.approvals;
-  const gateway = new Gateway({
+  const shared = {
     ...services,
-    get timeoutMs() {
-      return services.settings.admin.timeoutMs;
-    },
+    vipLimitsOf: (name: string) => services.settings.appliances.find((each) => each.name === name)?.vip,
+    sleep,
+    steadyNow,
+    ...services.waits,
+  };
+  const gateway = new Gateway({
+    ...shared,
+    memory: services.bodyLimits.memory,
+    timeoutMs: () => services.settings.admin.timeoutMs,
     approvals,
-    onChanged: (appliance, area, farm) => services.fleet.changed(appliance, area, farm),
+    onWritten: (appliance, area, farm) => services.fleet.changed(appliance, area, farm),
   });
   // Shared by all plans, so that a folder that hangs is not read again meanwhile.
   const access = createFileAccess();
@@ -125,19 +130,15 @@ function createGatewayCore(services: GatewayServices) {
     const path = approvals().certificatesFolder;
     return allRecipes(path === undefined ? undefined : { path, access });
   };
-  const changes = createChanges({
-    ...services,
+  const changes = new Changes({
+    ...shared,
     gateway,
     recipes,
     settings: approvals,
     probeLimitsOf: (appliance) => probeLimitsOf(appliance, services.settings),
-    vipLimitsOf: (name) => services.settings.appliances.find((each) => each.name === name)?.vip,
-    sleep,
-    steadyNow,
-    ...services.waits,
   });
   const proposals = new Proposals({ ...services, changes, recipes });
-  const sweep = (): void => void Promise.all([services.freeze.keepAgain(), changes.sweep()]);
+  const sweep = (): void => void Promise.all([services.freeze.retrySave(), changes.sweep()]);
   const timer = setInterval(sweep, sweepEveryMs);
   return {
     sweep,
@@ -185,7 +186,7 @@ async function openListener(
 }
 
 /** Returns what the collector `vip` may connect to; undefined unless it probes all farms. */
-function probeLimitsOf(name: string, { appliances }: GatewaySettings): VipLimits | undefined {
+function probeLimitsOf(name: string, { appliances }: GatewaySettings): RecipeContext['probeLimits'] {
   const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
   return collectors?.vip?.enabled && !vip?.l4Only ? vip : undefined;
 }
@@ -199,7 +200,7 @@ function announce(services: GatewayServices, url: string): void {
 }
 
 /** Throws a RestartNeededError for settings that the gateway cannot take while it runs. */
-function refuseRestart(before: AdminSettings, next: AdminSettings): void {
+function assertReloadable(before: AdminSettings, next: AdminSettings): void {
   if (before.journalFile !== next.journalFile)
     throw new RestartNeededError(
       'admin.journal_file cannot change while the exporter runs, since records, changes and the freeze are in it; restart the exporter for that',
@@ -218,7 +219,7 @@ function update(services: GatewayServices, next: GatewaySettings, listener: Admi
   services.settings = next;
   if (!isSame(before.admin, next.admin)) logWarnings(services);
   services.principals.replace(next.admin.tokens);
-  if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) listener.present(next.admin.tls);
+  if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) listener.setTls(next.admin.tls);
   listener.setTimeout(next.admin.timeoutMs);
   reconnectChanged(services, before);
 }

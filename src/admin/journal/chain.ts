@@ -64,13 +64,12 @@ export function checkLine(text: string, number: number, before: AuditPosition): 
   if (JSON.stringify(line) !== text) return { line, fault: 'is not written as the exporter writes records' };
   if (line.seq !== number) return { line, fault: `says that it is number ${line.seq}: it was moved` };
   const wanted = before.seq + 1;
-  if (number !== wanted) return { line, fault: `comes after number ${before.seq}: ${missing(wanted, number - 1)}` };
+  if (number !== wanted) return { line, fault: `comes after number ${before.seq}: ${missingText(wanted, number - 1)}` };
   if (line.prev !== before.hash)
     return { line, fault: `does not go with the one before it, number ${before.seq}: one of the two was replaced` };
   return { line };
 }
 
-/** Names missing records, for a sentence. */
-export function missing(from: number, to: number): string {
+export function missingText(from: number, to: number): string {
   return from === to ? `number ${from} is missing` : `numbers ${from} to ${to} are missing`;
 }

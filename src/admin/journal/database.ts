@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { FileKindError, makeFolder, openRegularFile } from '../../lib/disk.ts';
 import { checkLine, genesis, readLine, sealRecord } from './chain.ts';
-import { brokenJournal, heldJournal, otherFile } from './failures.ts';
+import { brokenJournal, lockedJournal, otherFile } from './failures.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 /**
@@ -25,7 +25,7 @@ export interface JournalEntry {
 }
 
 /** The contents of a journal besides its records, when it is opened. */
-export interface Contents {
+export interface JournalContents {
   readonly last: AuditPosition;
   readonly changes: ReadonlyMap<string, string>;
   readonly freeze: string | undefined;
@@ -96,19 +96,19 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
     throw brokenJournal(file, `it was there up to number ${known.seq}, and is gone`);
   await makeFolder(dirname(file));
   // Only for its own user, which its write-ahead log then is too.
-  await tryFile(file, constants.O_RDWR | constants.O_CREAT);
+  await assertJournalFile(file, constants.O_RDWR | constants.O_CREAT);
   // Nobody waits for a lock: the next call tries again.
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     // The write-ahead log lets others read while this process writes. SQLite syncs the folder too.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-    begin(database, file);
-    if (numberOf(database, 'PRAGMA user_version') === 0) database.exec(tables);
-    refuseOther(database, file);
+    lockForWriting(database, file);
+    if (readNumber(database, 'PRAGMA user_version') === 0) database.exec(tables);
+    assertFormat(database, file);
     const [difference] = schemaDifferences(database);
     if (difference !== undefined) throw brokenJournal(file, difference);
     const journal = new JournalDatabase(database, file, known);
-    journal.enter(describeWriter(now()));
+    journal.registerWriter(describeWriter(now()));
     return journal;
   } catch (error) {
     database.close();
@@ -120,7 +120,7 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
  * Opens a file for writing, and rejects if a journal may not be written there: with a JournalError
  * for another file, or with the error of the file system.
  */
-export async function tryFile(file: string, flags = constants.O_RDWR): Promise<void> {
+export async function assertJournalFile(file: string, flags = constants.O_RDWR): Promise<void> {
   if ((await kindOfContent(file, flags)) === 'other') throw otherFile(file);
 }
 
@@ -137,8 +137,8 @@ async function kindOfContent(file: string, flags: number): Promise<'empty' | 'da
   }
 }
 
-function refuseOther(database: DatabaseSync, file: string): void {
-  const [id, version] = ['application_id', 'user_version'].map((name) => numberOf(database, `PRAGMA ${name}`));
+function assertFormat(database: DatabaseSync, file: string): void {
+  const [id, version] = ['application_id', 'user_version'].map((name) => readNumber(database, `PRAGMA ${name}`));
   if (id !== applicationId || version !== formatVersion) throw otherFile(file);
 }
 
@@ -168,11 +168,11 @@ function schemaOf(database: DatabaseSync): readonly (readonly [name: string, sql
  * Takes SQLite's lock for writing, which this process then keeps between its transactions: it ends
  * with the process, however that ends.
  */
-function begin(database: DatabaseSync, file: string): void {
+function lockForWriting(database: DatabaseSync, file: string): void {
   try {
     database.exec('BEGIN IMMEDIATE');
   } catch (error) {
-    throw isBusy(error) ? heldJournal(file, writerOf(database)) : error;
+    throw isBusy(error) ? lockedJournal(file, writerOf(database)) : error;
   }
 }
 
@@ -202,7 +202,7 @@ function describeWriter(nowMs: number): string {
   return `process ${process.pid} on ${hostname()} has written it since ${new Date(nowMs).toISOString()}`;
 }
 
-function numberOf(database: DatabaseSync, statement: string): number {
+function readNumber(database: DatabaseSync, statement: string): number {
   return Number(Object.values(database.prepare(statement).get() ?? {})[0] ?? 0);
 }
 
@@ -225,11 +225,11 @@ export class JournalDatabase {
   constructor(database: DatabaseSync, file: string, known: AuditPosition | undefined) {
     this.#database = database;
     this.#file = file;
-    this.#onDisk = this.#look();
+    this.#onDisk = this.#fileStates();
     const before = writerIn(database);
     this.#isCopy = before !== undefined && before.inode !== this.#onDisk[0]?.inode;
     this.#last = this.#readLast();
-    if (known) this.#refuseOtherThan(known);
+    if (known) this.#assertContains(known);
   }
 
   /**
@@ -237,19 +237,19 @@ export class JournalDatabase {
    * written then would be lost without an error.
    */
   get isInPlace(): boolean {
-    const now = this.#look();
+    const now = this.#fileStates();
     if (now[0] === noFile) return false;
     return this.#onDisk.every(({ inode, bytes }, index) => now[index]?.inode === inode && now[index].bytes >= bytes);
   }
 
-  #look(): readonly FileState[] {
+  #fileStates(): readonly FileState[] {
     return [this.#file, `${this.#file}-wal`].map((path) => {
       const found = statSync(path, { throwIfNoEntry: false });
       return found ? { inode: String(found.ino), bytes: found.size } : noFile;
     });
   }
 
-  get contents(): Contents {
+  get contents(): JournalContents {
     const changes = this.#database.prepare('SELECT id, change FROM changes').all();
     const freeze = this.#database.prepare('SELECT freeze FROM freeze').get();
     return {
@@ -262,7 +262,7 @@ export class JournalDatabase {
   }
 
   /** Says to other processes who writes, and to later ones in which file. */
-  enter(writer: string): void {
+  registerWriter(writer: string): void {
     const { inode = '' } = this.#onDisk[0] ?? {};
     this.#database.prepare('INSERT OR REPLACE INTO writer VALUES (1, ?)').run(`${inode} ${writer}`);
     this.#database.exec('COMMIT');
@@ -277,7 +277,7 @@ export class JournalDatabase {
     let last = this.#last;
     const positions = entries.map((entry) => {
       const { record, time } = entry;
-      this.#keep(entry);
+      this.#writeState(entry);
       if (!record) return undefined;
       const { line, position } = sealRecord(record, time, last);
       const { changes } = this.#database.prepare('INSERT INTO records VALUES (?, ?)').run(position.seq, line);
@@ -291,7 +291,7 @@ export class JournalDatabase {
   }
 
   /** Makes ready for the next entries; throws if it cannot, with the last ones on disk. */
-  settle(entries: readonly JournalEntry[]): void {
+  prepareNext(entries: readonly JournalEntry[]): void {
     // Secrets of a change must not stay in the write-ahead log. Without effect while somebody
     // reads; the next change does it then.
     if (entries.some(({ changes, forgotten }) => changes ?? forgotten))
@@ -299,7 +299,7 @@ export class JournalDatabase {
     this.#holdLock();
   }
 
-  #keep({ changes = new Map(), forgotten = [], freeze }: JournalEntry): void {
+  #writeState({ changes = new Map(), forgotten = [], freeze }: JournalEntry): void {
     for (const [id, change] of changes)
       this.#database.prepare('INSERT OR REPLACE INTO changes VALUES (?, ?)').run(id, change);
     for (const id of forgotten) this.#database.prepare('DELETE FROM changes WHERE id = ?').run(id);
@@ -323,15 +323,15 @@ export class JournalDatabase {
 
   /** Begins the next transaction, with which the lock goes on. */
   #holdLock(): void {
-    begin(this.#database, this.#file);
+    lockForWriting(this.#database, this.#file);
     const [{ inode: opened } = noFile] = this.#onDisk;
-    const [now = noFile, log = noFile] = this.#look();
+    const [now = noFile, log = noFile] = this.#fileStates();
     // The file that was opened: another one may have come in its place since the last look.
     this.#onDisk = [{ ...now, inode: opened }, log];
   }
 
   #readLast(): AuditPosition {
-    const highest = numberOf(this.#database, "SELECT seq FROM sqlite_sequence WHERE name = 'records'");
+    const highest = readNumber(this.#database, "SELECT seq FROM sqlite_sequence WHERE name = 'records'");
     const row = this.#database.prepare('SELECT number, line FROM records ORDER BY number DESC LIMIT 1').get();
     if (!row && highest === 0) return genesis;
     const number = Number(row?.number ?? 0);
@@ -342,7 +342,7 @@ export class JournalDatabase {
     return { seq: line.seq, hash: line.hash };
   }
 
-  #refuseOtherThan({ seq, hash }: AuditPosition): void {
+  #assertContains({ seq, hash }: AuditPosition): void {
     if (seq === 0) return;
     const row = this.#database.prepare('SELECT line FROM records WHERE number = ?').get(seq);
     if (readLine(String(row?.line))?.hash !== hash)
@@ -363,7 +363,7 @@ export class JournalDatabase {
 }
 
 export function findIn(database: DatabaseSync, { before, limit, ...filters }: JournalQuery): FoundRecords {
-  const highest = numberOf(database, 'SELECT max(number) FROM records');
+  const highest = readNumber(database, 'SELECT max(number) FROM records');
   const below = Math.min(before, highest + 1);
   // The records of one request have an index.
   const lowest = filters.request === undefined ? Math.max(1, below - maxSearched) : 1;

@@ -38,7 +38,7 @@ export function otherFile(file: string): JournalError {
   );
 }
 
-export function heldJournal(file: string, writer = 'another process has it'): JournalError {
+export function lockedJournal(file: string, writer = 'another process has it'): JournalError {
   return new JournalError(
     'locked',
     `cannot write the journal ${file}: ${writer}; stop that exporter, or give each one an admin.journal_file of its own; the next call tries again`,
@@ -46,13 +46,12 @@ export function heldJournal(file: string, writer = 'another process has it'): Jo
 }
 
 /** How long a call waits for the disk: a network file system may never answer. */
-export const maxWaitMs = 10_000;
+export const diskTimeoutMs = 10_000;
 
-/** Returns the error of a disk that does not answer in time. */
 export function lateJournal(file: string): JournalError {
   return new JournalError(
     'unwritable',
-    `cannot write the journal ${file}: its disk has not answered for ${maxWaitMs / 1_000} seconds; check the disk, or choose another admin.journal_file; the next call tries again`,
+    `cannot write the journal ${file}: its disk has not answered for ${diskTimeoutMs / 1_000} seconds; check the disk, or choose another admin.journal_file; the next call tries again`,
   );
 }
 

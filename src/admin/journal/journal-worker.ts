@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { serveRequests } from '../../lib/worker-client.ts';
-import { JournalKeeper, type JournalRequest } from './keeper.ts';
+import { JournalRequestHandler, type JournalRequest } from './request-handler.ts';
 
-const keeper = new JournalKeeper((workerData as { readonly file: string }).file);
+const keeper = new JournalRequestHandler((workerData as { readonly file: string }).file);
 serveRequests((request: JournalRequest) => keeper.answer(request));

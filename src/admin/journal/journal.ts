@@ -8,9 +8,9 @@ import type { Logger } from 'pino';
 import { type Thread, WorkerClient, workerBeside } from '../../lib/worker-client.ts';
 import { assert } from '../../lib/check.ts';
 import { inTime, processNow } from '../../lib/time.ts';
-import type { Contents, JournalEntry, Filters } from './database.ts';
-import { JournalError, closedJournal, lateJournal, maxWaitMs, toJournalError } from './failures.ts';
-import type { JournalResponse, JournalRequest } from './keeper.ts';
+import type { JournalContents, JournalEntry, Filters } from './database.ts';
+import { JournalError, closedJournal, lateJournal, diskTimeoutMs, toJournalError } from './failures.ts';
+import type { JournalResponse, JournalRequest } from './request-handler.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 export interface JournalParts {
@@ -31,7 +31,7 @@ export type CreateJournalThread = (file: string) => Thread<JournalRequest, Journ
 /** The part of an entry that goes on disk together with a record. */
 export type StateUpdate = Omit<JournalEntry, 'record' | 'time'>;
 
-export type Opened = Pick<Contents, 'changes' | 'freeze' | 'isCopy'>;
+export type StoredState = Pick<JournalContents, 'changes' | 'freeze' | 'isCopy'>;
 
 interface Query extends Filters {
   readonly limit: number;
@@ -51,7 +51,6 @@ const maxNamed = 20;
 const pageSize = 1_000;
 const closeGraceMs = 2_000;
 
-/** Creates the thread of a file; a disk may take its time. */
 function startThread(file: string): Thread<JournalRequest, JournalResponse> {
   return new WorkerClient(workerBeside(import.meta, 'journal-worker'), { workerData: { file } });
 }
@@ -65,7 +64,7 @@ function startThread(file: string): Thread<JournalRequest, JournalResponse> {
 export class Journal {
   readonly #parts: JournalParts;
   readonly #thread: Thread<JournalRequest, JournalResponse>;
-  readonly #listeners: ((opened: Opened) => void)[] = [];
+  readonly #listeners: ((opened: StoredState) => void)[] = [];
   #waiting: WaitingEntry[] = [];
   #writing: Promise<void> | undefined;
   /** The position of the last record, once the file was open. */
@@ -82,18 +81,18 @@ export class Journal {
   }
 
   /**
-   * Resolves when the record, and what goes with it, are on disk; rejects with a JournalError if
-   * nothing of it is. Waiting entries are written and synced together.
+   * Resolves when the record and its state update are on disk; rejects with a JournalError if neither
+   * is. Waiting entries are written and synced together.
    */
   async append(record: AuditRecord, alongside?: StateUpdate): Promise<AuditPosition> {
-    const position = await this.#enter({ ...alongside, record });
+    const position = await this.#enqueue({ ...alongside, record });
     assert(position, 'a record has a position');
     return position;
   }
 
-  /** The same for what has no record. */
-  async keep(alongside: StateUpdate): Promise<void> {
-    await this.#enter(alongside);
+  /** Writes state that has no record; settles as `append` does. */
+  async writeState(alongside: StateUpdate): Promise<void> {
+    await this.#enqueue(alongside);
   }
 
   /**
@@ -101,11 +100,11 @@ export class Journal {
    * called: each append opens the file, too.
    */
   async open(): Promise<void> {
-    await this.#enter({});
+    await this.#enqueue({});
   }
 
-  /** Calls back with what is on disk, before anything is written after an opening. */
-  onOpened(listener: (opened: Opened) => void): void {
+  /** Calls back with the state on disk after each opening, before anything is written. */
+  onOpened(listener: (opened: StoredState) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -115,7 +114,7 @@ export class Journal {
     let before = Number.MAX_SAFE_INTEGER;
     while (before > 1 && lines.length < limit) {
       signal?.throwIfAborted();
-      const { found } = await this.#ask({ do: 'find', page: { ...filters, before, limit: pageSize } });
+      const { found } = await this.#request({ do: 'find', page: { ...filters, before, limit: pageSize } });
       assert(found, 'a search has an answer');
       lines.push(...found.lines.filter((line) => maySee?.(line) ?? true));
       before = found.from;
@@ -129,13 +128,13 @@ export class Journal {
     await this.#writing;
     // A disk that does not answer must not keep the exporter from stopping.
     if (this.#thread.isRunning)
-      await inTime(this.#ask({ do: 'close' }), closeGraceMs, () => lateJournal(file)).catch(() => undefined);
+      await inTime(this.#request({ do: 'close' }), closeGraceMs, () => lateJournal(file)).catch(() => undefined);
     await this.#thread.terminate();
     // A copy of the log shows records that are removed before the next start.
     if (this.#last) log.info({ file, ...this.#last }, 'journal closed');
   }
 
-  async #enter(entry: Omit<JournalEntry, 'time'>): Promise<AuditPosition | undefined> {
+  async #enqueue(entry: Omit<JournalEntry, 'time'>): Promise<AuditPosition | undefined> {
     const { file, now } = this.#parts;
     if (this.#isClosed) throw closedJournal(file);
     const time = new Date(now()).toISOString();
@@ -162,17 +161,17 @@ export class Journal {
 
   async #write(batch: readonly WaitingEntry[]): Promise<void> {
     const { file, now, log, recordLog, onAppended } = this.#parts;
-    const answer = this.#ask({
+    const answer = this.#request({
       do: 'write',
       entries: batch.map(({ entry }) => entry),
       known: this.#last,
-      untilMs: processNow() + maxWaitMs,
+      untilMs: processNow() + diskTimeoutMs,
       reopen: this.#isInDoubt,
     });
     this.#isInDoubt = true;
-    const { opened, positions = [] } = await inTime(answer, maxWaitMs, () => lateJournal(file));
+    const { opened, positions = [] } = await inTime(answer, diskTimeoutMs, () => lateJournal(file));
     this.#isInDoubt = false;
-    if (opened) this.#open(opened);
+    if (opened) this.#announceOpened(opened);
     this.#last = positions.findLast((position) => position !== undefined) ?? this.#last;
     for (const [index, { entry, resolve }] of batch.entries()) {
       const position = positions[index];
@@ -185,7 +184,7 @@ export class Journal {
     this.#failing = undefined;
   }
 
-  #open({ last, unfinished, ...opened }: Contents): void {
+  #announceOpened({ last, unfinished, ...opened }: JournalContents): void {
     const { file, log } = this.#parts;
     // A log that is kept elsewhere shows it if the journal is replaced as a whole.
     log.info({ file, ...last }, 'journal opened');
@@ -209,8 +208,7 @@ export class Journal {
     this.#failing = error.message;
   }
 
-  /** Resolves to the response of the thread; rejects with the failure in it. */
-  async #ask(request: JournalRequest): Promise<JournalResponse> {
+  async #request(request: JournalRequest): Promise<JournalResponse> {
     const answer = await this.#thread.ask(request);
     const { failure } = answer;
     if (!failure) return answer;

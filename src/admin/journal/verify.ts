@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isRecord, toError } from '../../lib/check.ts';
-import { checkLine, genesis, missing } from './chain.ts';
+import { checkLine, genesis, missingText } from './chain.ts';
 import { openForReading, schemaDifferences } from './database.ts';
-import { createStateCheck } from './kept-state.ts';
+import { createStateCheck } from './state-check.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
 
 /** The records of a journal on disk; it is whole if there are no faults. */
@@ -43,7 +43,7 @@ export async function verifyJournal(file: string, options: VerifyOptions = {}): 
 }
 
 function verify(database: DatabaseSync, { known, openStates = [] }: VerifyOptions): Verification {
-  const faults = [...damage(database), ...schemaDifferences(database)];
+  const faults = [...damageFaults(database), ...schemaDifferences(database)];
   const unfinished = new Set<string>();
   const state = createStateCheck(database, openStates);
   let before = genesis;
@@ -67,7 +67,8 @@ function verify(database: DatabaseSync, { known, openStates = [] }: VerifyOption
   }
   const counted = Number(database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'records'").get()?.seq ?? 0);
   const highest = Math.max(counted, known?.seq ?? 0);
-  if (highest > before.seq) faults.push(`has had number ${highest}: ${missing(before.seq + 1, highest)} at the end`);
+  if (highest > before.seq)
+    faults.push(`has had number ${highest}: ${missingText(before.seq + 1, highest)} at the end`);
   if (counted < before.seq)
     faults.push(`counts ${counted} records and has number ${before.seq}: its count was changed`);
   return { records, first, last, faults: [...faults, ...state.faults], unfinished: [...unfinished] };
@@ -79,7 +80,7 @@ function isDamage(error: unknown): boolean {
 }
 
 /** Returns what SQLite finds damaged, each as the rest of a sentence. */
-function damage(database: DatabaseSync): readonly string[] {
+function damageFaults(database: DatabaseSync): readonly string[] {
   const found = database
     .prepare('PRAGMA quick_check(10)')
     .all()

@@ -1,9 +1,8 @@
 import { isRecord, parseJson } from '../../lib/check.ts';
 import type { OperationCall } from './operation.ts';
-import { isChange } from './policy.ts';
+import { isWrite } from './policy.ts';
 import { AdminProblem } from './problem.ts';
 
-/** Describes a freeze: its author, its reason and its time. */
 export interface Freeze {
   readonly by: string;
   readonly reason: string;
@@ -11,22 +10,22 @@ export interface Freeze {
   readonly since: string;
 }
 
-/** Puts a freeze into the journal, as a text, with its record; null lifts it. */
-type Keep = (freeze: string | null) => Promise<unknown>;
+/** Writes a freeze to the journal, as a text, with its record; null lifts it. */
+type WriteState = (freeze: string | null) => Promise<unknown>;
 
-interface Unkept {
+interface UnsavedFreeze {
   readonly freeze: Freeze;
-  readonly keep: Keep;
+  readonly keep: WriteState;
 }
 
-/** The switch that refuses all changes on all appliances. The journal keeps it over a restart. */
+/** The switch that refuses all writes to all appliances. The journal keeps it over a restart. */
 export type FreezeSwitch = ReturnType<typeof createFreezeSwitch>;
 
 export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: boolean) => void) {
   let state: Freeze | undefined;
   let freezing = new AbortController();
-  /** The present freeze until it is kept. */
-  let unkept: Unkept | undefined;
+  /** The present freeze until it is on disk. */
+  let unsaved: UnsavedFreeze | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   /** Writes one after another, so that memory and journal agree. */
@@ -44,15 +43,15 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
 
   function leave(): void {
     state = undefined;
-    unkept = undefined;
+    unsaved = undefined;
     if (freezing.signal.aborted) freezing = new AbortController();
     onChanged(false);
   }
 
-  async function keepNow(own: Unkept | undefined): Promise<void> {
+  async function save(own: UnsavedFreeze | undefined): Promise<void> {
     if (!own) return;
     await own.keep(JSON.stringify(own.freeze));
-    if (unkept === own) unkept = undefined;
+    if (unsaved === own) unsaved = undefined;
   }
 
   return {
@@ -60,39 +59,39 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
       return state;
     },
     /** False while a freeze is only in memory, because the journal cannot be written. */
-    get isKept() {
-      return unkept === undefined;
+    get isSaved() {
+      return unsaved === undefined;
     },
     /**
-     * Aborts with a `frozen` {@link AdminProblem} when changes are frozen; each thaw replaces it by
-     * a new signal.
+     * Aborts with a `frozen` {@link AdminProblem} when changes are frozen; each unfreeze replaces
+     * it by a new signal.
      */
     get signal() {
       return freezing.signal;
     },
-    /** Freezes all changes at once, and resolves when it is kept, or that failed. */
-    async freeze(freeze: Omit<Freeze, 'since'>, keep: Keep): Promise<void> {
+    /** Freezes at once, and resolves when that is on disk, or could not be written. */
+    async freeze(freeze: Omit<Freeze, 'since'>, keep: WriteState): Promise<void> {
       const wanted = { ...freeze, since: new Date(now()).toISOString() };
       const own = { freeze: wanted, keep };
       enter(wanted);
-      unkept = own;
-      await inTurn(() => keepNow(own)).catch(() => undefined);
+      unsaved = own;
+      await inTurn(() => save(own)).catch(() => undefined);
     },
-    /** Rejects, and changes stay frozen, if it cannot be kept. */
-    thaw(keep: Keep): Promise<void> {
+    /** Rejects, and changes stay frozen, if it cannot be written. */
+    unfreeze(keep: WriteState): Promise<void> {
       const lifted = state;
       return inTurn(async () => {
-        if (unkept?.freeze === lifted) await keepNow(unkept);
+        if (unsaved?.freeze === lifted) await save(unsaved);
         await keep(null);
         // Somebody may have frozen again meanwhile.
         if (state === lifted) leave();
       });
     },
-    /** Tries again to keep a freeze that is only in memory. */
-    keepAgain: () => inTurn(() => keepNow(unkept)).catch(() => undefined),
-    /** Takes over what the journal has when it is opened. */
-    found(freeze: string | undefined): void {
-      if (unkept) return;
+    /** Tries again to save a freeze that is only in memory. */
+    retrySave: () => inTurn(() => save(unsaved)).catch(() => undefined),
+    /** Loads what the journal has when it is opened. */
+    load(freeze: string | undefined): void {
+      if (unsaved) return;
       if (freeze !== undefined) enter(parseFreeze(freeze));
       else if (state) leave();
     },
@@ -105,9 +104,9 @@ function parseFreeze(text: string): Freeze {
   return { by: String(by), reason: String(reason), since: String(since) };
 }
 
-/** Throws an {@link AdminProblem} for a change while changes are frozen. */
-export function refuseFrozen({ state }: Pick<FreezeSwitch, 'state'>, call: OperationCall): void {
-  if (state && isChange(call)) throw frozenProblem(state);
+/** Throws an {@link AdminProblem} for a write while changes are frozen. */
+export function assertNotFrozen({ state }: Pick<FreezeSwitch, 'state'>, call: OperationCall): void {
+  if (state && isWrite(call)) throw frozenProblem(state);
 }
 
 /** Returns the refusal of a call while changes are frozen, with who froze them and why. */

@@ -3,29 +3,29 @@ import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
 import type { Farm } from '../../appliance/farm.ts';
 import { isHttp } from '../../appliance/http-proxy.ts';
 
-/** The effect of a call on nftlb, the daemon of all L4 farms (docs/api.md §4.8). */
-export type L4Reach = 'reaches it' | 'may reach it' | 'does not';
+/** Whether a call makes the appliance call nftlb, the daemon of all L4 farms (docs/api.md §4.8). */
+export type L4DaemonUse = 'certain' | 'possible' | 'none';
 
 /**
- * Returns whether a call on a farm reaches the daemon of L4 farms: one on an L4 farm does, and one
- * on an HTTP farm where the proxy is zproxy. `proxy` is undefined where nobody says which it is.
+ * Returns whether a call on a farm uses the daemon of L4 farms: one on an L4 farm does, and one on an
+ * HTTP farm where the proxy is zproxy. `proxy` is undefined where nobody says which it is.
  */
-export function reachOfL4Daemon(key: EndpointKey, { profile }: Pick<Farm, 'profile'>, proxy: Farm['proxy']): L4Reach {
+export function l4DaemonUse(key: EndpointKey, { profile }: Pick<Farm, 'profile'>, proxy: Farm['proxy']): L4DaemonUse {
   const { reaches }: EndpointRow = endpoints[key];
-  if (!reaches) return 'does not';
-  if (profile === 'l4xnat') return 'reaches it';
-  if (profile !== '' && !isHttp(profile)) return 'does not';
-  if (proxy === undefined) return 'may reach it';
-  return proxy === reaches.with ? 'reaches it' : 'does not';
+  if (!reaches) return 'none';
+  if (profile === 'l4xnat') return 'certain';
+  if (profile !== '' && !isHttp(profile)) return 'none';
+  if (proxy === undefined) return 'possible';
+  return proxy === reaches.with ? 'certain' : 'none';
 }
 
 /** Returns the proxy of an appliance: that of any farm, since all have the same. */
-export function proxyIn(farms: readonly Farm[] | undefined): Farm['proxy'] {
+export function applianceProxy(farms: readonly Farm[] | undefined): Farm['proxy'] {
   return farms?.find(({ proxy }) => proxy !== undefined)?.proxy;
 }
 
-/** Returns the farm that a call touches, by the name in its path or body. */
-export function touchedBy(
+/** Returns the farm of a call, by the name in its path or body. */
+export function farmOfCall(
   params: Readonly<Record<string, string>>,
   body: Readonly<Record<string, unknown>>,
   farms: readonly Pick<Farm, 'name' | 'profile'>[] | undefined,

@@ -6,7 +6,7 @@ import { AdminProblem, methodNotAllowed } from './problem.ts';
 
 /** An operation of the API, from one row of the endpoint table. */
 export interface Operation {
-  readonly key: EndpointKey;
+  readonly operationId: EndpointKey;
   readonly row: EndpointRow & { readonly area: Area };
   readonly method: Method;
   readonly template: string;
@@ -21,8 +21,8 @@ export interface OperationCall {
    * is sent.
    */
   readonly path: string;
-  /** True for a read that acts on its farm (docs/api.md §1.7). */
-  readonly acts?: true;
+  /** True for a read that has its side effect on this farm (docs/api.md §1.7). */
+  readonly hasSideEffect?: true;
 }
 
 /** Finds operations; only these reach an appliance. */
@@ -45,34 +45,40 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 const maxPathLength = 2_048;
 
 export function createOperations() {
-  const all = endpointRows.map(([key, row]) => ({
-    key,
+  const all = endpointRows.map(([operationId, row]) => ({
+    operationId,
     row,
     route: row.route,
     ...parseRoute(row.route),
   }));
   const matcher = createRouteMatcher(all);
 
+  const get = (name: string): Operation | undefined =>
+    all.find(({ operationId, row }) => operationId === name || row.route === name);
+
   /**
-   * Returns the call of an operation on the named object; undefined if a value is missing or no
-   * path can carry it.
+   * Returns the call of an operation on the named object; undefined if there is no such operation, a
+   * value is missing, or no path can carry it.
    */
-  function call(operation: Operation, params: Readonly<Record<string, string>>): OperationCall | undefined {
+  function toCall(name: string, params: Readonly<Record<string, string>>): OperationCall | undefined {
+    const operation = get(name);
+    if (!operation) return undefined;
     const path = fillTemplate(operation.template, params);
-    const isAcceptable = Object.values(params).every((value) => value.split('/').every(isPlain));
+    const isAcceptable = Object.values(params).every((value) => value.split('/').every(isPlainSegment));
     return path === undefined || !isAcceptable ? undefined : { operation, params, path };
   }
 
   return {
-    call,
+    get,
+    toCall,
     /**
      * Finds the operation of a path below the base URL, still percent-encoded. Throws an
      * {@link AdminProblem}.
      */
     find(method: string, path: string): OperationCall {
-      refuseUnsafe(path);
+      assertSafePath(path);
       const match = matcher.match(method, path);
-      const found = match && call(match.row, match.params);
+      const found = match && toCall(match.row.operationId, match.params);
       if (found) return found;
       const others = methods.filter((other) => matcher.match(other, path));
       if (others.length > 0) throw methodNotAllowed(others);
@@ -80,7 +86,6 @@ export function createOperations() {
         detail: 'The API of the appliance has no such path, so nothing was sent.',
       });
     },
-    named: (name: string): Operation | undefined => all.find(({ key, row }) => key === name || row.route === name),
   };
 }
 
@@ -88,7 +93,7 @@ export function createOperations() {
  * Refuses every spelling of a path that another program on the way may interpret differently
  * (docs/api.md §1.1).
  */
-function refuseUnsafe(path: string): void {
+function assertSafePath(path: string): void {
   if (path.length > maxPathLength) {
     throw new AdminProblem('path_too_long', {
       detail: `The path has ${path.length} characters, ${maxPathLength} are the most.`,
@@ -97,13 +102,13 @@ function refuseUnsafe(path: string): void {
   const segments = path.split('/').slice(1).map(percentDecoded);
   // Other programs may end the path at a number sign.
   const isWhole = path.startsWith('/') && !path.includes('#');
-  if (isWhole && segments.every((segment) => segment !== undefined && isPlain(segment))) return;
+  if (isWhole && segments.every((segment) => segment !== undefined && isPlainSegment(segment))) return;
   throw new AdminProblem('unsafe_path', {
     detail:
       'A segment of the path is empty, a dot segment, encoded twice, or holds an encoded slash, a backslash, a bare number sign or a control character; nothing was sent.',
   });
 }
 
-function isPlain(segment: string): boolean {
+function isPlainSegment(segment: string): boolean {
   return fitsSegment(segment) && !segment.includes('\\') && !/%[0-9a-f]{2}/i.test(segment);
 }

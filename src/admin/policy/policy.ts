@@ -22,27 +22,27 @@ const allowedRisks: Readonly<Record<Role, readonly Risk[]>> = {
  * The gateway's own operations that `allow` and `deny` of a token may name, by key, with their
  * routes.
  */
-export const ownOperations = {
+export const gatewayOperations = {
   readAudit: 'GET /audit',
   freeze: 'PUT /freeze',
   unfreeze: 'DELETE /freeze',
 } as const;
 
-export type OwnOperation = keyof typeof ownOperations;
+export type GatewayOperation = keyof typeof gatewayOperations;
 
 /**
  * Returns the route of every operation by its key, for the lists of operations in a configuration.
  */
 export function operationRoutes(): ReadonlyMap<string, string> {
   const routes = Object.entries(endpoints).map(([key, { route }]) => [key, route] as const);
-  return new Map([...routes, ...Object.entries(ownOperations)]);
+  return new Map([...routes, ...Object.entries(gatewayOperations)]);
 }
 
 type Refusal = 'role_too_low' | 'operation_denied' | 'appliance_denied';
 /** The decision of the policy; a refusal has a reason. */
 export type Permission = { readonly allowed: true } | { readonly allowed: false; readonly because: Refusal };
 
-export function isChangeRisk(risk: Risk): boolean {
+export function isWriteRisk(risk: Risk): boolean {
   return risk !== 'read' && risk !== 'secret';
 }
 
@@ -52,23 +52,23 @@ export function roleMay(role: Role, risk: Risk): boolean {
 
 /**
  * Decides by role first, then by the token's own lists: `deny` wins over `allow`, and neither adds
- * to the role. A planner may make a dry run of each change; {@link refusePlanner} ends all else.
+ * to the role. A planner may make a dry run of each change; {@link assertNotPlanner} ends all else.
  */
 export function may(
   principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly'>,
   key: EndpointKey,
   { risk }: Pick<EndpointRow, 'risk'>,
 ): Permission {
-  const mayPlan = principal.plansOnly === true && isChangeRisk(risk);
+  const mayPlan = principal.plansOnly === true && isWriteRisk(risk);
   if (!mayPlan && !roleMay(principal.role, risk)) return { allowed: false, because: 'role_too_low' };
   return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };
 }
 
 /**
- * Decides on an operation of the gateway itself. Each needs the role admin; freeze and thaw also
- * need a token for all appliances.
+ * Decides on an operation of the gateway itself. Each needs the role admin; freeze and unfreeze
+ * also need a token for all appliances.
  */
-export function mayOwn(principal: Principal, key: OwnOperation): Permission {
+export function mayUseGatewayOperation(principal: Principal, key: GatewayOperation): Permission {
   if (principal.role !== 'admin') return { allowed: false, because: 'role_too_low' };
   if (!listsAllow(principal, key)) return { allowed: false, because: 'operation_denied' };
   const isForAll = key === 'readAudit' || coversAll(principal);
@@ -102,44 +102,43 @@ function listsAllow({ allow, deny }: Pick<Principal, 'allow' | 'deny'>, key: str
  * harmless route (docs/api.md §3.11).
  */
 export function riskOf({ operation, params }: OperationCall): Risk {
-  const isKey = operation.key === 'readCertificateInfo' && params.file?.toLowerCase().endsWith('.key');
+  const isKey = operation.operationId === 'readCertificateInfo' && params.file?.toLowerCase().endsWith('.key');
   return isKey ? 'secret' : operation.row.risk;
 }
 
-/** Returns the risks of a call: of what it shows or changes, and of a read's effect beside that. */
+/** Returns the risks of a call, with that of the side effect of a read. */
 export function risksOf(call: OperationCall): readonly Risk[] {
   const { acts } = call.operation.row;
-  const isActing = acts && (acts.on === 'every call' || call.acts);
+  const isActing = acts && (acts.on === 'every call' || call.hasSideEffect);
   return isActing ? [riskOf(call), acts.risk] : [riskOf(call)];
 }
 
-/** Returns true for a call that may change the appliance, also for a read that acts. */
-export function isChange(call: OperationCall): boolean {
-  return risksOf(call).some(isChangeRisk);
+/** Returns true for a call that may change the appliance, also for a read with a side effect. */
+export function isWrite(call: OperationCall): boolean {
+  return risksOf(call).some(isWriteRisk);
 }
 
-/** Throws an {@link AdminProblem} for a call that the policy refuses. */
 export function authorise(principal: Principal, call: OperationCall): void {
   for (const risk of risksOf(call)) authoriseRisk(principal, call, risk);
 }
 
 function authoriseRisk(principal: Principal, call: OperationCall, risk: Risk): void {
-  const { key, row } = call.operation;
-  const decision = may(principal, key, { risk });
+  const { operationId, row } = call.operation;
+  const decision = may(principal, operationId, { risk });
   if (decision.allowed) return;
   const effect = risk === row.acts?.risk ? ` here, since it ${row.acts.does}` : '';
   const role = (['viewer', 'operator', 'admin'] as const).find((each) => roleMay(each, risk));
   throw new AdminProblem(decision.because, {
     detail:
       decision.because === 'role_too_low'
-        ? `${key} is ${risk}${effect}, which the role ${principal.role} may not do; nothing was sent.`
-        : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
+        ? `${operationId} is ${risk}${effect}, which the role ${principal.role} may not do; nothing was sent.`
+        : `The allow and deny lists of ${principal.name} leave ${operationId} out; nothing was sent.`,
     remedyValue: role,
   });
 }
 
 /** Throws an {@link AdminProblem} for a principal that may plan changes and never send them. */
-export function refusePlanner({ name, plansOnly }: Principal): void {
+export function assertNotPlanner({ name, plansOnly }: Principal): void {
   if (!plansOnly) return;
   throw new AdminProblem('role_too_low', {
     detail: `${name} only plans repairs; nothing was sent.`,
@@ -151,7 +150,7 @@ export function refusePlanner({ name, plansOnly }: Principal): void {
  * Throws an {@link AdminProblem} for a principal that may change nothing: its plan would be refused
  * only after the reads and the files that it needs.
  */
-export function refuseViewer({ name, role, plansOnly }: Principal): void {
+export function assertMayWrite({ name, role, plansOnly }: Principal): void {
   if (plansOnly || roleMay(role, 'reversible')) return;
   throw new AdminProblem('role_too_low', {
     detail: `The role ${role} of ${name} may change nothing, and so ask for no change; nothing was sent.`,
@@ -162,8 +161,8 @@ export function refuseViewer({ name, role, plansOnly }: Principal): void {
 /**
  * Throws an {@link AdminProblem} for an operation of the gateway itself that the policy refuses.
  */
-export function authoriseOwn(principal: Principal, key: OwnOperation): void {
-  const decision = mayOwn(principal, key);
+export function authoriseGatewayOperation(principal: Principal, key: GatewayOperation): void {
+  const decision = mayUseGatewayOperation(principal, key);
   if (decision.allowed) return;
   const { name, role, appliances } = principal;
   const details = {
@@ -178,7 +177,7 @@ export function authoriseOwn(principal: Principal, key: OwnOperation): void {
  * Refuses filters of the audit that the token does not cover: an empty answer would read as
  * "nothing happened".
  */
-export function refuseUnseen(
+export function assertVisible(
   principal: Principal,
   { appliance, operation }: { readonly appliance?: string | undefined; readonly operation?: string | undefined },
 ): void {

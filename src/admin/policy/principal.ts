@@ -76,7 +76,7 @@ interface KnownToken {
 }
 
 export function createPrincipals(entries: readonly PrincipalEntry[], now: () => number) {
-  let known = entries.map(toKnown);
+  let known = entries.map(toKnownToken);
   // Includes former tokens: a leaked token is removed from the configuration, and still must not be
   // recorded.
   const digests = new Set(entries.map(({ sha256 }) => sha256));
@@ -88,7 +88,7 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
      * Throws an {@link AdminProblem} if the token of a principal has expired, or if a reload has
      * changed or removed it: for requests that have waited.
      */
-    refuseUnlessInForce(principal: Principal): void {
+    assertInForce(principal: Principal): void {
       if (isExpired(principal)) throw tokenExpired(principal);
       if (!known.some((one) => one.principal === principal || one.planner === principal))
         throw tokenWithdrawn(principal);
@@ -107,7 +107,7 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
     },
     replace(next: readonly PrincipalEntry[]): void {
       const before = known;
-      known = next.map((entry) => before.find((one) => isSame(one.entry, entry)) ?? toKnown(entry));
+      known = next.map((entry) => before.find((one) => isSame(one.entry, entry)) ?? toKnownToken(entry));
       for (const { sha256 } of next) digests.add(sha256);
     },
     identify(token: string): Identification {
@@ -121,9 +121,9 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
   };
 }
 
-function toKnown(entry: PrincipalEntry): KnownToken {
+function toKnownToken(entry: PrincipalEntry): KnownToken {
   const { sha256, ...rest } = entry;
-  const principal = { ...rest, covers: coverage(entry.appliances) };
+  const principal = { ...rest, covers: createMatcher(entry.appliances) };
   return {
     entry,
     digest: Buffer.from(sha256, 'hex'),
@@ -132,7 +132,7 @@ function toKnown(entry: PrincipalEntry): KnownToken {
   };
 }
 
-function coverage(globs: readonly string[]): (appliance: string) => boolean {
+function createMatcher(globs: readonly string[]): (appliance: string) => boolean {
   const matchers = globs.map(globMatcher);
   return (appliance) => matchers.some((fits) => fits(appliance));
 }

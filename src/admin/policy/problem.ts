@@ -254,7 +254,7 @@ function usualRemedy(code: ProblemCode, value = ''): string {
 }
 
 /** Codes of failures that are found before the appliance could change anything. */
-const before: readonly string[] = [
+const unchangedCodes: readonly string[] = [
   'upstream_unauthorized',
   'upstream_redirect',
   'busy',
@@ -263,10 +263,9 @@ const before: readonly string[] = [
 
 /** Returns true if a call that ends with this code has changed nothing for certain. */
 export function neverChanged(code: string): boolean {
-  return before.includes(code);
+  return unchangedCodes.includes(code);
 }
 
-/** Returns the end of a request whose caller has left, for the audit. */
 export function callerLeft(): AdminProblem {
   return new AdminProblem('caller_left', { detail: 'The caller left before the call was sent; nothing was sent.' });
 }
@@ -322,7 +321,7 @@ export const repeatWithCare = 'The appliance may have carried it out: read the o
 const checkTls = 'Check tls of the appliance in the configuration; `zlb-exporter fingerprint` prints what it shows.';
 
 /** Refuses the responses that must not reach a caller. */
-export function refuseResponse(status: number, appliance: string): void {
+export function assertForwardable(status: number, appliance: string): void {
   // The appliance refused our key; the caller's token is valid.
   if (status === 401) {
     throw new AdminProblem('upstream_unauthorized', {

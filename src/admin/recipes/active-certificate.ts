@@ -5,7 +5,8 @@ import { probeVip, type ServedCertificate } from '../../collectors/vip-probe.ts'
 import { vipTargets } from '../../collectors/vip-targets.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { farmCertificates } from './certificate-steps.ts';
-import type { VipLimits, RecipeContext } from './recipe.ts';
+import type { VipLimits } from '../../collectors/collector.ts';
+import type { RecipeContext } from './recipe.ts';
 import type { NewCertificate } from './new-certificate.ts';
 import type { FarmReading } from './restart-farm.ts';
 import { readStored } from './calls.ts';
@@ -36,13 +37,13 @@ export async function checkActive(
   if (!endpoint) return notVerified(`${address} may not be connected to`);
   const { certificate, failure = 'failed' } = await probeVip({ ...endpoint, serverName }, signal);
   if (!certificate) return notVerified(`a connection to ${address} gave ${failure}`);
-  if (isThe(certificate, newCertificate.x509)) return { servesOld: false, detail: 'served' };
+  if (isSameCertificate(certificate, newCertificate.x509)) return { servesOld: false, detail: 'served' };
   const asked = serverName === '' ? 'without a name' : `for ${serverName}`;
   const used = await farmCertificates(context, farm.name);
   const own = await findStored(context, used, certificate);
   if (own !== undefined) return notVerified(`${address} presents ${own} ${asked}`);
   const { params: stored } = await context.calls.read('listCertificates', {});
-  const others = stored.filter(({ file, CN }) => !used.includes(file) && mayBe(certificate, CN));
+  const others = stored.filter(({ file, CN }) => !used.includes(file) && mayBeStored(certificate, CN));
   const old = await findStored(
     context,
     others.map(({ file }) => file),
@@ -74,13 +75,13 @@ async function findStored(
 ): Promise<string | undefined> {
   for (const file of files) {
     const stored = await readStored(context, file);
-    if (stored && isThe(certificate, stored)) return file;
+    if (stored && isSameCertificate(certificate, stored)) return file;
   }
   return undefined;
 }
 
 /** Returns false for one of the list that has another common name: it need not be read. */
-function mayBe({ commonName }: ServedCertificate, listed: string | null | undefined): boolean {
+function mayBeStored({ commonName }: ServedCertificate, listed: string | null | undefined): boolean {
   return !commonName || !listed || listed === 'no CN' || listed === commonName;
 }
 
@@ -96,6 +97,9 @@ function endpointOf(farm: FarmReading, serverName: string, probeLimits: VipLimit
   return target?.endpoint;
 }
 
-function isThe({ fingerprintSha256 }: ServedCertificate, { fingerprint256 }: NewCertificate['x509']): boolean {
+function isSameCertificate(
+  { fingerprintSha256 }: ServedCertificate,
+  { fingerprint256 }: NewCertificate['x509'],
+): boolean {
   return fingerprint256.replaceAll(':', '').toLowerCase() === fingerprintSha256;
 }

@@ -6,7 +6,7 @@ import { jsonContent, type Write } from './calls.ts';
 import { formatEndpoint } from '../../lib/address.ts';
 import { adminCommand, shellWord } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
-import { type BackendRow, findFarm, placeOf, readBackends, refuseSilent, statusWords } from './farm.ts';
+import { type BackendRow, findFarm, addressPhrase, readBackends, assertNotSilent, statusWords } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
 
 interface RecipeBackend {
@@ -30,7 +30,7 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' |
   const farm = await findFarm(context, name);
   if (!isHttp(farm.profile) && farm.profile !== 'l4xnat')
     throw refusal(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');
-  refuseSilent(context.calls, farm);
+  assertNotSilent(context.calls, farm);
   if (farm.state === 'down') throw refusal(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
   const rows = await readBackends(context, farm);
   const found = rows.filter(
@@ -53,12 +53,11 @@ async function rereadBackend({ calls }: Pick<RecipeContext, 'calls'>, known: Rec
   return toBackend(known.farm, row, rows);
 }
 
-/** Returns the call that sets or ends maintenance of a backend. */
 function maintenanceWrite({ farm, service, id }: RecipeBackend, body: Readonly<Record<string, string>>): Write {
   const content = jsonContent(body);
   return service === undefined
-    ? { key: 'setFarmBackendMaintenance', params: { farmname: farm.name, backend: id }, content }
-    : { key: 'setServiceBackendMaintenance', params: { farmname: farm.name, service, backend: id }, content };
+    ? { operationId: 'setFarmBackendMaintenance', params: { farmname: farm.name, backend: id }, content }
+    : { operationId: 'setServiceBackendMaintenance', params: { farmname: farm.name, service, backend: id }, content };
 }
 
 /** Returns `10.20.0.11:8080 (backend 0 of front)`. */
@@ -66,7 +65,6 @@ function backendTitle({ address, id, service, farm }: RecipeBackend): string {
   return `${address} (backend ${id} of ${service === undefined ? farm.name : `${farm.name}, service ${service}`})`;
 }
 
-/** Returns the words that name a backend on a command line. */
 function backendWords({ farm, service, id }: RecipeBackend): readonly string[] {
   return [`farm=${farm.name}`, ...(service === undefined ? [] : [`service=${service}`]), `backend=${id}`];
 }
@@ -105,19 +103,19 @@ export const drainBackend: Recipe = {
     const { address, status, othersUp, farm } = backend;
     return {
       facts: [
-        `Farm ${farm.name} (${farm.profile})${placeOf(farm)} is ${statusWords(farm.state)}.`,
+        `Farm ${farm.name} (${farm.profile})${addressPhrase(farm)} is ${statusWords(farm.state)}.`,
         `Backend ${address} is ${status}${isHttp(farm.profile) ? `, ${connections(backend)}` : ''}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
       ],
       // A backend in maintenance is drained already.
       steps:
         status === 'maintenance'
-          ? [waiting(context, backend)]
-          : [draining(context, backend), waiting(context, backend)],
+          ? [drainedStep(context, backend)]
+          : [drainStep(context, backend), drainedStep(context, backend)],
     };
   },
 };
 
-function draining({ calls }: RecipeContext, backend: RecipeBackend): Step {
+function drainStep({ calls }: RecipeContext, backend: RecipeBackend): Step {
   return callStep({
     title: `Set ${backendTitle(backend)} to maintenance, mode drain`,
     write: maintenanceWrite(backend, { action: 'maintenance', mode: 'drain' }),
@@ -126,8 +124,8 @@ function draining({ calls }: RecipeContext, backend: RecipeBackend): Step {
   });
 }
 
-function waiting(context: RecipeContext, backend: RecipeBackend): Step {
-  if (!isHttp(backend.farm.profile)) return askingOnce(context, backend);
+function drainedStep(context: RecipeContext, backend: RecipeBackend): Step {
+  if (!isHttp(backend.farm.profile)) return l4DrainedStep(context, backend);
   const withinMs = context.waitMs ?? drainWaitMs;
   return {
     title: `Wait until its connections are gone, ${formatDuration(withinMs)} at most`,
@@ -152,7 +150,7 @@ const l4WaitMs = 60_000;
  * Returns the step that asks once for the connections to a backend of an L4 farm: the only call
  * that knows them may start the farms' daemon, which cuts all L4 farms (docs/api.md §1.7).
  */
-function askingOnce(context: RecipeContext, backend: RecipeBackend): Step {
+function l4DrainedStep(context: RecipeContext, backend: RecipeBackend): Step {
   const { calls } = context;
   const { farm, id } = backend;
   const waitMs = context.waitMs ?? l4WaitMs;
@@ -179,9 +177,9 @@ function askingOnce(context: RecipeContext, backend: RecipeBackend): Step {
 }
 
 function cutCommand({ calls }: RecipeContext, backend: RecipeBackend): string {
-  const { key, params } = maintenanceWrite(backend, {});
+  const { operationId, params } = maintenanceWrite(backend, {});
   const values = Object.entries({ ...params, action: 'maintenance', mode: 'cut' });
-  return adminCommand(calls.appliance, key, ...values.map(([name, value]) => `${name}=${value}`));
+  return adminCommand(calls.appliance, operationId, ...values.map(([name, value]) => `${name}=${value}`));
 }
 
 function connections({ established }: Pick<RecipeBackend, 'established'>): string {

@@ -21,15 +21,15 @@ export async function backupSteps(
   { calls, now }: Pick<RecipeContext, 'calls' | 'now'>,
   name = defaultName(now()),
 ): Promise<readonly Step[]> {
-  if (!/^[\w-]+$/.test(name)) throw refusedName(name, 'Only letters, digits, _ and - can stand in it.');
+  if (!/^[\w-]+$/.test(name)) throw unusableName(name, 'Only letters, digits, _ and - can stand in it.');
   const present = await listNames(calls);
   // The appliance finds a backup by the beginning of its name (docs/api.md §4.7).
   const similar = present.find((other) => other.startsWith(name));
-  if (similar !== undefined) throw refusedName(name, `The appliance would take it for ${similar}, which is there.`);
+  if (similar !== undefined) throw unusableName(name, `The appliance would take it for ${similar}, which is there.`);
   return [
     callStep({
       title: `Create the backup ${name}`,
-      write: { key: 'createBackup', params: {}, content: jsonContent({ name }) },
+      write: { operationId: 'createBackup', params: {}, content: jsonContent({ name }) },
       done: `The appliance made the backup ${name}.`,
     }),
     {
@@ -57,7 +57,7 @@ function defaultName(nowMs: number): string {
   return `pre-change-${date}-${time}`;
 }
 
-function refusedName(name: string, because: string): AdminError {
+function unusableName(name: string, because: string): AdminError {
   return new AdminError(`${name} cannot be the name of the backup`, {
     detail: `${because} Nothing was changed.`,
     remedy: 'Choose another with name=….',

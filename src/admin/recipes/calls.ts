@@ -20,9 +20,9 @@ export interface CallResponse {
   readonly body: Buffer;
 }
 
-/** One call that changes something. */
+/** A call that changes something. */
 export interface Write {
-  readonly key: EndpointKey;
+  readonly operationId: EndpointKey;
   readonly params: Readonly<Record<string, string>>;
   readonly content?: Content;
 }
@@ -33,16 +33,14 @@ export interface Write {
  */
 export interface RecipeCalls {
   readonly appliance: string;
-  /** Rejects with a {@link LateError} if `withinMs` is given, and over. */
+  /** Rejects with a {@link LateError} if there is no reply within `withinMs`. */
   read<Key extends ReadKey>(key: Key, params: Params<Key>, withinMs?: number): Promise<ReplyOf<Key>>;
   /** Resolves to the text of a read whose response is not JSON. */
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   readonly write: (write: Write) => Promise<void>;
-  /** Resolves to the dry run of a call; changes nothing. */
   dryRun(write: Write): Promise<DryRun>;
-  parametersOf(write: Pick<Write, 'key' | 'params'>): Promise<Discovered>;
-  /** Returns the address of a call. */
-  urlOf(write: Pick<Write, 'key' | 'params'>): string;
+  parametersOf(write: Pick<Write, 'operationId' | 'params'>): Promise<Discovered>;
+  urlOf(write: Pick<Write, 'operationId' | 'params'>): string;
 }
 
 /** The appliance did not answer a read in the time that it usually takes. */
@@ -57,8 +55,8 @@ export function jsonContent(value: Readonly<Record<string, unknown>>): Content {
 }
 
 /**
- * Makes an error of an appliance's refusal. Takes the message only: a 402 also names the machine's
- * key.
+ * Converts the refusal of an appliance. Takes only its message: a 402 also names the key of the
+ * machine.
  */
 export function applianceError({ status, requestId, body }: CallResponse, appliance: string): AdminError {
   const response = parseJson(body);
@@ -88,7 +86,7 @@ function namesIn(list: unknown): readonly string[] {
   return records.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
 }
 
-/** Longer text is none of a certificate. */
+/** No text of a certificate is longer. */
 const maxInfoLength = 1_048_576;
 const [begin, end] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
 

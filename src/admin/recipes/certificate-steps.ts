@@ -1,7 +1,7 @@
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { jsonContent, readStored } from './calls.ts';
-import { harmlessFarm } from './farm.ts';
+import { safeFarm } from './farm.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
 import type { NewCertificate } from './new-certificate.ts';
 
@@ -31,23 +31,23 @@ export function certificateSteps(context: RecipeContext, replacement: Replacemen
   const { file } = newCertificate;
   const attach = callStep({
     title: `Attach ${file} to ${farmname}`,
-    write: { key: 'addFarmCertificate', params: { farmname }, content: jsonContent({ file }) },
+    write: { operationId: 'addFarmCertificate', params: { farmname }, content: jsonContent({ file }) },
     done: `${farmname} has ${file}; clients see it once the farm has loaded it.`,
   });
   const added = isAttached
     ? []
-    : [...(isStored ? [] : [upload(context, newCertificate)]), verifyStored(context, file), attach];
+    : [...(isStored ? [] : [uploadStep(context, newCertificate)]), verifyStoredStep(context, file), attach];
   if (!keepsBoth) return added;
   // The old one goes last: a farm that lost its certificate could not start again.
-  const moved = position === count - 1 ? added : [...added, move(replacement)];
-  return [...moved, takeOff(context, replacement)];
+  const moved = position === count - 1 ? added : [...added, moveStep(replacement)];
+  return [...moved, removeOldStep(context, replacement)];
 }
 
 /** Uploads only what is not in the store by then, and compares what the store has afterwards. */
-function upload(context: RecipeContext, newCertificate: NewCertificate): Step {
+function uploadStep(context: RecipeContext, newCertificate: NewCertificate): Step {
   const { file, bytes } = newCertificate;
   const write = {
-    key: 'uploadCertificate',
+    operationId: 'uploadCertificate',
     params: { file },
     content: { type: bodyTypes.pem[0], bytes },
   } as const;
@@ -58,14 +58,14 @@ function upload(context: RecipeContext, newCertificate: NewCertificate): Step {
       const { params } = await context.calls.read('listCertificates', {});
       const isThere = params.some((each) => each.file === file);
       if (!isThere) await send(write);
-      await refuseOther(context, newCertificate);
+      await assertSameStored(context, newCertificate);
       return `${file} is in the store${isThere ? ' already' : ''}.`;
     },
   };
 }
 
 /** Rejects with an AdminError when the store has another certificate under the name of this one. */
-export async function refuseOther(context: RecipeContext, { file, x509 }: NewCertificate): Promise<void> {
+export async function assertSameStored(context: RecipeContext, { file, x509 }: NewCertificate): Promise<void> {
   const stored = await readStored(context, file);
   if (stored?.fingerprint256 !== x509.fingerprint256)
     throw refusal(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
@@ -74,7 +74,10 @@ export async function refuseOther(context: RecipeContext, { file, x509 }: NewCer
 /**
  * Returns the last step, which checks that the farm has the new certificate and not the old one.
  */
-export function verifyShown(context: RecipeContext, { farmname, newCertificate: { file }, old }: Replacement): Step {
+export function verifyShownStep(
+  context: RecipeContext,
+  { farmname, newCertificate: { file }, old }: Replacement,
+): Step {
   return {
     title: `See that ${farmname} has ${file} and not ${old}`,
     async run() {
@@ -90,11 +93,11 @@ export async function farmCertificates(
   { calls }: Pick<RecipeContext, 'calls'>,
   farm: string,
 ): Promise<readonly string[]> {
-  const { params } = await calls.read('readFarm', { farmname: await harmlessFarm({ calls }, farm) });
+  const { params } = await calls.read('readFarm', { farmname: await safeFarm({ calls }, farm) });
   return (params.certlist ?? []).map(({ file }) => file ?? '');
 }
 
-function verifyStored({ calls }: RecipeContext, file: string): Step {
+function verifyStoredStep({ calls }: RecipeContext, file: string): Step {
   return {
     title: `See that the appliance finds ${file} valid`,
     async run() {
@@ -110,8 +113,8 @@ function verifyStored({ calls }: RecipeContext, file: string): Step {
   };
 }
 
-function takeOff(context: RecipeContext, { farmname, newCertificate: { file }, old }: Replacement): Step {
-  const write = { key: 'removeFarmCertificate', params: { farmname, certificate: old } } as const;
+function removeOldStep(context: RecipeContext, { farmname, newCertificate: { file }, old }: Replacement): Step {
+  const write = { operationId: 'removeFarmCertificate', params: { farmname, certificate: old } } as const;
   return {
     title: `Remove ${old} from ${farmname}`,
     write,
@@ -131,11 +134,11 @@ function takeOff(context: RecipeContext, { farmname, newCertificate: { file }, o
  * Moves the new certificate, which is the last one, before the old one; clients without a server
  * name get the first one.
  */
-function move({ farmname, newCertificate: { file }, old, position, count }: Replacement): Step {
+function moveStep({ farmname, newCertificate: { file }, old, position, count }: Replacement): Step {
   return callStep({
     title: `Move ${file} to place ${position + 1} of ${count}, where ${old} was`,
     write: {
-      key: 'moveFarmCertificate',
+      operationId: 'moveFarmCertificate',
       params: { farmname, certificate: file },
       content: jsonContent({ position: String(position) }),
     },

@@ -40,7 +40,7 @@ export async function newestFor(
   for (const pair of pairs) {
     const found = await readCandidate(pair, folder);
     if (typeof found === 'string') unusable.push(found);
-    else if (!replaces(found.certificate, old, nowMs)) continue;
+    else if (!canReplace(found.certificate, old, nowMs)) continue;
     else if (keyTypeOf(found.certificate) !== keyTypeOf(old))
       unusable.push(`${found.cert.path} has an ${keyTypeOf(found.certificate)} key, ${file} an ${keyTypeOf(old)} key`);
     else if (!newest || endsLater(found, newest)) newest = found;
@@ -48,13 +48,13 @@ export async function newestFor(
   if (!newest)
     throw refusal(
       `${folder.path} has no newer certificate for ${file}`,
-      `It has ${plural(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${notUsable(unusable)}`,
+      `It has ${plural(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${unusableText(unusable)}`,
     );
   return { path: newest.cert.path, newCertificate: await withKey(newest, folder, nowMs) };
 }
 
 /** Returns true for a certificate that is valid now, ends later, and covers all names. */
-function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: number): boolean {
+function canReplace(certificate: X509Certificate, old: X509Certificate, nowMs: number): boolean {
   const [{ startsAtMs, endsAtMs }, before] = [lifeOf(certificate), lifeOf(old)];
   return (
     startsAtMs <= nowMs &&
@@ -72,7 +72,7 @@ function endsLater({ certificate: one }: CertificateFile, { certificate: other }
 
 const maxShown = 5;
 
-function notUsable(files: readonly string[]): string {
+function unusableText(files: readonly string[]): string {
   if (files.length === 0) return '';
   const others = files.length > maxShown ? `; and ${plural(files.length - maxShown, 'other file')}` : '';
   return ` Not usable: ${files.slice(0, maxShown).join('; ')}${others}.`;
@@ -86,10 +86,10 @@ async function readCandidate(
   try {
     cert = await readPem(path, folder);
   } catch (error) {
-    return unread(path, error);
+    return unreadableText(path, error);
   }
   const parsed = certificatesIn(cert.text);
-  if ('problem' in parsed) return `${shown(path)} ${parsed.problem}`;
+  if ('problem' in parsed) return `${pathText(path)} ${parsed.problem}`;
   return { cert, keyPath, certificate: new X509Certificate(parsed.value) };
 }
 
@@ -100,13 +100,13 @@ async function withKey(
   nowMs: number,
 ): Promise<NewCertificate> {
   const key = await readPem(keyPath, folder).catch((error: unknown) => {
-    throw refusal(unread(keyPath, error), remedyOf(error));
+    throw refusal(unreadableText(keyPath, error), remedyOf(error));
   });
   const newCertificate = readNewCertificate(cert, key, { nowMs });
   // Another certificate of the file may have the key, and was not compared with the old one.
   if (newCertificate.x509.fingerprint256 === certificate.fingerprint256) return newCertificate;
   throw refusal(
-    `${shown(keyPath)} is not the key of the first certificate in ${cert.path}`,
+    `${pathText(keyPath)} is not the key of the first certificate in ${cert.path}`,
     'Put the certificate of the server first, and its issuers after it.',
   );
 }
@@ -133,7 +133,7 @@ async function pairsIn(
     files += 1;
     if (files > maxFiles)
       throw refusal(`${folder.path} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
-    const keyPath = keyOf(path);
+    const keyPath = keyPathOf(path);
     if (keyPath !== undefined) pairs.push({ path, keyPath });
   }
   return { pairs, unusable };
@@ -151,7 +151,7 @@ async function* filesIn(
     .catch((error: unknown) => {
       if (depth === 0) throw refusal(`${path} cannot be read (${causeOf(error)})`, remedyOf(error));
       // Anything but a folder, such as a link to a file.
-      if (errorCode(error) !== 'ENOTDIR') unusable.push(unread(path, error));
+      if (errorCode(error) !== 'ENOTDIR') unusable.push(unreadableText(path, error));
       return [];
     });
   for (const each of found) {
@@ -169,7 +169,7 @@ async function entriesOf(path: string): Promise<readonly Dirent[]> {
 }
 
 /** Returns the name of the key of a certificate; undefined for any other file. */
-function keyOf(name: string): string | undefined {
+function keyPathOf(name: string): string | undefined {
   // certbot and dehydrated.
   if (/(^|\/)fullchain\.pem$/.test(name)) return name.replace(/fullchain\.pem$/, 'privkey.pem');
   // lego, which has only the intermediates in `.issuer.crt`.
@@ -180,12 +180,12 @@ function keyOf(name: string): string | undefined {
 const maxPemBytes = 65_536;
 
 async function readPem(path: string, { access }: CertificatesFolder): Promise<PemText> {
-  return { path: shown(path), text: await access(path, () => readShort(path, maxPemBytes)) };
+  return { path: pathText(path), text: await access(path, () => readShort(path, maxPemBytes)) };
 }
 
-function unread(path: string, error: unknown): string {
-  if (error instanceof FileKindError) return shown(error.message);
-  return `${shown(path)} cannot be read (${causeOf(error)})`;
+function unreadableText(path: string, error: unknown): string {
+  if (error instanceof FileKindError) return pathText(error.message);
+  return `${pathText(path)} cannot be read (${causeOf(error)})`;
 }
 
 function causeOf(error: unknown): string {
@@ -194,7 +194,7 @@ function causeOf(error: unknown): string {
 }
 
 /** Returns a path for a sentence: its names may have any character. */
-function shown(path: string): string {
+function pathText(path: string): string {
   return oneLine(path, 300);
 }
 

@@ -57,9 +57,9 @@ async function planSentFiles(
     fewerNames: values.fewer_names === 'true',
     changeKeyType: values.change_key_type === 'true',
     alsoCovered: values.covered === 'true',
-    wants: globMatcher(values.farm ?? '*'),
+    isWanted: globMatcher(values.farm ?? '*'),
   });
-  const targets: DeliveryTarget[] = kept.map((each) => keptTarget(each, keyTypeOf(newCertificate.x509)));
+  const targets: DeliveryTarget[] = kept.map((each) => skippedTarget(each, keyTypeOf(newCertificate.x509)));
   for (const delivery of deliveries) targets.push(await targetOf(context, newCertificate, delivery));
   return {
     facts: [
@@ -69,7 +69,7 @@ async function planSentFiles(
         ? [`No farm has a certificate for ${values.replaces ?? newCertificate.names.join(', ')}.`]
         : []),
     ],
-    steps: deliveries.flatMap((delivery) => stepsOf(context, newCertificate, delivery)),
+    steps: deliveries.flatMap((delivery) => deliverySteps(context, newCertificate, delivery)),
     targets,
   };
 }
@@ -88,7 +88,7 @@ async function targetOf(
   return { farm: name, result: 'has it already', detail, ...(servesOld && { serves_old: true }) };
 }
 
-function keptTarget({ farm, file, keyType, names, lost }: KeptCertificate, given: string): DeliveryTarget {
+function skippedTarget({ farm, file, keyType, names, lost }: KeptCertificate, given: string): DeliveryTarget {
   if (keyType !== undefined) {
     const detail = `the key of ${file} is ${keyType}, and the key of the new certificate is ${given}`;
     return { farm, result: 'other key type', detail };
@@ -105,7 +105,7 @@ async function planFromFolder(context: RecipeContext, folder: CertificatesFolder
   const old = await readStored(context, file);
   if (!old) throw refusal(`${file} cannot be read on ${context.calls.appliance}`, 'Look at it in its store.');
   const { path, newCertificate } = await newestFor(old, file, folder, context.now());
-  const wanted = { replaces: file, fewerNames: false, changeKeyType: false, wants: () => true };
+  const wanted = { replaces: file, fewerNames: false, changeKeyType: false, isWanted: () => true };
   const { deliveries } = await planDelivery(context, newCertificate, wanted);
   const pending = deliveries.filter(({ steps }) => steps.length > 0);
   if (pending.length === 0) throw refusal(`No farm presents ${file}`, 'There is nothing to deliver.');
@@ -115,12 +115,12 @@ async function planFromFolder(context: RecipeContext, folder: CertificatesFolder
       `${path} is for ${newCertificate.names.join(', ')} and ends on ${endOf(newCertificate.x509)}.`,
       `Farms that get it: ${pending.map(({ farm }) => farm.name).join(', ')}. ${file} stays in the store; ZlbUnusedCertificateExpiry fires until it is deleted.`,
     ],
-    steps: pending.flatMap((delivery) => stepsOf(context, newCertificate, delivery)),
+    steps: pending.flatMap((delivery) => deliverySteps(context, newCertificate, delivery)),
   };
 }
 
 /** Returns the steps for a farm, and a look at what it serves then. */
-function stepsOf(
+function deliverySteps(
   context: RecipeContext,
   newCertificate: NewCertificate,
   { farm, steps }: FarmDelivery,

@@ -3,9 +3,9 @@ import { type Farm, farmOf } from '../../appliance/farm.ts';
 import { safeFarmName } from '../../appliance/harmless.ts';
 import { remembered, shellWord } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
-import { certificateSteps, farmCertificates, refuseOther, verifyShown } from './certificate-steps.ts';
+import { certificateSteps, farmCertificates, assertSameStored, verifyShownStep } from './certificate-steps.ts';
 import { readEdition, readStored } from './calls.ts';
-import { readAgain, refuseSilent } from './farm.ts';
+import { rereadFarm, assertNotSilent } from './farm.ts';
 import { type DeliveryOptions, type KeptCertificate, findPrevious, type StoreRow } from './previous-certificate.ts';
 import { withRollback } from './rollback.ts';
 import type { RecipeContext, Step } from './recipe.ts';
@@ -39,7 +39,7 @@ export async function planDelivery(
   newCertificate: NewCertificate,
   options: DeliveryOptions,
 ): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly kept: readonly KeptCertificate[] }> {
-  const farms = await farmsWithCertificates(context, options.wants);
+  const farms = await farmsWithCertificates(context, options.isWanted);
   if (farms.length === 0) return { deliveries: [], kept: [] };
   const store = await storeFor(context, newCertificate);
   const deliveries: FarmDelivery[] = [];
@@ -50,7 +50,7 @@ export async function planDelivery(
     const isAttached = used.includes(newCertificate.file);
     if (!isAttached) kept.push(...found.kept);
     if (found.old === undefined && !isAttached) continue;
-    const farm = await withBackends(context, await readAgain(context, listed));
+    const farm = await withBackends(context, await rereadFarm(context, listed));
     deliveries.push(deliveryTo(context, { farm, used, old: found.old, store, newCertificate }));
   }
   return { deliveries, kept };
@@ -68,7 +68,7 @@ export async function planReplacement(
   const farm = await readState(context, farmname);
   if (farm.profile !== 'https')
     throw refusal(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
-  refuseSilent(context.calls, farm);
+  assertNotSilent(context.calls, farm);
   const used = await farmCertificates(context, farmname);
   const others = used.filter((file) => file !== newCertificate.file);
   const [old] = wanted === undefined ? others : others.filter((file) => file === wanted);
@@ -89,7 +89,7 @@ export async function planReplacement(
 async function storeFor(context: RecipeContext, newCertificate: NewCertificate): Promise<Store> {
   const { params: stored } = await context.calls.read('listCertificates', {});
   const isStored = stored.some(({ file }) => file === newCertificate.file);
-  if (isStored) await refuseOther(context, newCertificate);
+  if (isStored) await assertSameStored(context, newCertificate);
   return {
     stored,
     read: remembered((file) => readStored(context, file)),
@@ -107,7 +107,7 @@ interface TargetFarm {
 }
 
 function deliveryTo(context: RecipeContext, { farm, used, old, store, newCertificate }: TargetFarm): FarmDelivery {
-  if (old === undefined) return { farm, replaces: old, steps: isWaiting(farm) ? restart(context, farm) : [] };
+  if (old === undefined) return { farm, replaces: old, steps: needsRestart(farm) ? restart(context, farm) : [] };
   const { name: farmname } = farm;
   const isAttached = used.includes(newCertificate.file);
   const replacement = {
@@ -124,7 +124,7 @@ function deliveryTo(context: RecipeContext, { farm, used, old, store, newCertifi
   const steps = [
     ...certificateSteps(context, replacement),
     ...(farm.state === 'down' ? [] : restart(context, farm)),
-    verifyShown(context, replacement),
+    verifyShownStep(context, replacement),
   ];
   return { farm, replaces: old, steps: withRollback(steps, { farm, replacement, files: used }) };
 }
@@ -135,7 +135,7 @@ function deliveryTo(context: RecipeContext, { farm, used, old, store, newCertifi
  */
 async function farmsWithCertificates(
   { calls, knownFarms }: RecipeContext,
-  wants: DeliveryOptions['wants'],
+  isWanted: DeliveryOptions['isWanted'],
 ): Promise<readonly Farm[]> {
   const { lslb } = (await calls.read('readFarmsSummary', {})).params;
   const known = new Map((knownFarms() ?? []).map((farm) => [farm.name, farm]));
@@ -143,7 +143,7 @@ async function farmsWithCertificates(
   for (const { name, profile } of lslb ?? []) {
     const farmname = safeFarmName(name, profile);
     const last = known.get(name);
-    if (!farmname || !wants(name) || last?.profile === 'http') continue;
+    if (!farmname || !isWanted(name) || last?.profile === 'http') continue;
     if (last?.isSilent && last.certificates) {
       found.push({ ...last, profile: 'https' });
       continue;
@@ -157,7 +157,7 @@ async function farmsWithCertificates(
   return found;
 }
 
-function isWaiting({ state }: FarmReading): boolean {
+function needsRestart({ state }: FarmReading): boolean {
   return state === 'needed_restart';
 }
 
@@ -170,7 +170,7 @@ function restart(context: RecipeContext, before: FarmReading): readonly Step[] {
       ...first,
       title: `${first.title}, if the appliance asks for it`,
       async run(send) {
-        return isWaiting(await readState(context, before.name))
+        return needsRestart(await readState(context, before.name))
           ? await first.run(send)
           : `${before.name} needs no restart.`;
       },

@@ -28,32 +28,31 @@ export async function findFarm(context: Pick<RecipeContext, 'calls' | 'knownFarm
   }
   const known = knownFarms()?.find((farm) => farm.name === name);
   const { profile = listed, vip, vport, isSilent, askedMs } = known ?? {};
-  // A look at it might never end, and would leave a process on the appliance.
+  // A read of it might never end, and would leave a process on the appliance.
   if (isSilent) return { name, profile: profile || listed, state: 'unknown', vip, vport, isSilent, askedMs };
-  const found = await readAgain(context, { name, profile: vip === undefined ? listed : profile, vip, vport });
+  const found = await rereadFarm(context, { name, profile: vip === undefined ? listed : profile, vip, vport });
   if (vip !== undefined || found.isSilent) return found;
-  const list = await unlessLate(calls.read('listFarms', {}, listMs));
+  const list = await undefinedIfLate(calls.read('listFarms', {}, listMs));
   const row = list?.params.find(({ farmname }) => farmname === name);
   return row ? farmOf(row) : found;
 }
 
 /** Rejects with an AdminError for a silent farm: what else is read of it may never end. */
-export function refuseSilent({ appliance }: Pick<RecipeContext['calls'], 'appliance'>, farm: Farm): void {
+export function assertNotSilent({ appliance }: Pick<RecipeContext['calls'], 'appliance'>, farm: Farm): void {
   if (!farm.isSilent) return;
   const restart = adminCommand(appliance, 'restart-farm', `farm=${farm.name}`);
   throw refusal(`The proxy of ${farm.name} does not answer ${appliance}`, `Restart the farm first: ${restart}.`);
 }
 
-/** Reads the state of a farm that was found before. */
-export async function readAgain(
+export async function rereadFarm(
   { calls }: Pick<RecipeContext, 'calls'>,
   { name, profile, vip, vport }: Pick<Farm, 'name' | 'profile' | 'vip' | 'vport'>,
 ): Promise<Farm> {
-  const reply = await unlessLate(calls.read('readFarmStatus', { farmname: name }, proxyAnswersMs));
+  const reply = await undefinedIfLate(calls.read('readFarmStatus', { farmname: name }, proxyAnswersMs));
   return { name, profile, vip, vport, state: stateWord(reply?.params.status), ...(!reply && { isSilent: true }) };
 }
 
-async function unlessLate<Reply>(reading: Promise<Reply>): Promise<Reply | undefined> {
+async function undefinedIfLate<Reply>(reading: Promise<Reply>): Promise<Reply | undefined> {
   try {
     return await reading;
   } catch (error) {
@@ -66,7 +65,7 @@ async function unlessLate<Reply>(reading: Promise<Reply>): Promise<Reply | undef
  * Resolves to the name for a read that acts on L4 farms. Rejects with an AdminError for an L4 farm,
  * and for one whose profile the appliance does not say.
  */
-export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<SafeFarmName> {
+export async function safeFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<SafeFarmName> {
   const profile = profilesIn(await calls.read('readFarmsSummary', {}))?.get(name);
   const harmless = safeFarmName(name, profile);
   if (harmless) return harmless;
@@ -77,7 +76,7 @@ export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name
 }
 
 /** Returns ` at 192.0.2.20:443`, for a sentence; empty where the address is not known. */
-export function placeOf(farm: Pick<Farm, 'vip' | 'vport'>): string {
+export function addressPhrase(farm: Pick<Farm, 'vip' | 'vport'>): string {
   const address = addressOf(farm);
   return address && ` at ${address}`;
 }

@@ -7,7 +7,7 @@ import { AdminError } from '../policy/admin-error.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { type ApplianceEdition, readEdition } from './calls.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
-import { refuseOutOfDate, unusable } from './new-certificate.ts';
+import { assertValidNow, unusableFile } from './new-certificate.ts';
 
 const dayMs = 86_400_000;
 
@@ -21,10 +21,10 @@ export const installActivation: Recipe = {
     const { calls, files, now } = context;
     const certificates = certificatesIn(files.file ?? '');
     if ('problem' in certificates)
-      throw unusable(`It ${certificates.problem}.`, 'Give the file as it was issued, in PEM.');
+      throw unusableFile(`It ${certificates.problem}.`, 'Give the file as it was issued, in PEM.');
     // An appliance reads the first one only (docs/api.md §3.11).
     const certificate = new X509Certificate(certificates.value);
-    refuseOutOfDate(certificate, now());
+    assertValidNow(certificate, now());
     const edition = await readEdition(context);
     if (edition === 'community') {
       throw new AdminError(`${calls.appliance} is a Community appliance, which needs no activation`, {
@@ -32,7 +32,7 @@ export const installActivation: Recipe = {
         remedy: 'Check the name of the appliance.',
       });
     }
-    const before = await readPresent(context);
+    const before = await readInstalled(context);
     const hostname = await readHostname(context, edition);
     const names = namesOf(certificate);
     const { startsAtMs, endsAtMs } = lifeOf(certificate);
@@ -44,9 +44,9 @@ export const installActivation: Recipe = {
           : `${calls.appliance} is not deactivated; edition ${edition}.`,
         ...(names.length === 0 || hostname === undefined || names.includes(hostname)
           ? []
-          : [`Mind: it is not for ${hostname}, the host name of ${calls.appliance}.`]),
+          : [`Note: it is not for ${hostname}, the host name of ${calls.appliance}.`]),
         ...(before !== undefined && endsEarlier((endsAtMs - now()) / dayMs, before)
-          ? [`Mind: it ends before the present one, which ${ending(before.days)}.`]
+          ? [`Note: it ends before the present one, which ${expiryText(before.days)}.`]
           : []),
         'The appliance refuses a file that is not for it, and then keeps the one it has.',
       ],
@@ -54,21 +54,21 @@ export const installActivation: Recipe = {
         callStep({
           title: 'Upload the activation certificate',
           write: {
-            key: 'uploadActivationCertificate',
+            operationId: 'uploadActivationCertificate',
             params: {},
             content: { type: bodyTypes.text[0], bytes: Buffer.from(certificates.value) },
           },
           done: 'The appliance accepted it.',
           undo: `zlb-exporter admin ${calls.appliance} install-activation file=PATH --reason=TEXT, with the file that was installed before: the appliance does not give it out`,
         }),
-        verifyActivated(context),
-        verifyExpiry(context, before),
+        verifyActivatedStep(context),
+        verifyExpiryStep(context, before),
       ],
     };
   },
 };
 
-interface Present {
+interface InstalledActivation {
   /** Below 0 after the end; null when the appliance does not say. */
   readonly days: number | null;
   readonly type: string | null;
@@ -78,7 +78,7 @@ interface Present {
  * Resolves to the installed certificate; undefined when there is none, or the appliance does not
  * say.
  */
-async function readPresent({ calls }: Pick<RecipeContext, 'calls'>): Promise<Present | undefined> {
+async function readInstalled({ calls }: Pick<RecipeContext, 'calls'>): Promise<InstalledActivation | undefined> {
   try {
     const { days_to_expire: days, type } = (await calls.read('readActivationInfo', {})).params;
     return { days: days ?? null, type: type ?? null };
@@ -101,12 +101,12 @@ async function readHostname(
  * Compares whole days that were counted at two moments, so that a difference of one day means
  * nothing.
  */
-function endsEarlier(days: number, before: Present): boolean {
+function endsEarlier(days: number, before: InstalledActivation): boolean {
   return before.days !== null && days < before.days - 1;
 }
 
 /** Returns the step that checks the activation with a call that a deactivated appliance refuses. */
-function verifyActivated({ calls }: RecipeContext): Step {
+function verifyActivatedStep({ calls }: RecipeContext): Step {
   return {
     title: 'See that it is activated',
     async run() {
@@ -116,19 +116,19 @@ function verifyActivated({ calls }: RecipeContext): Step {
   };
 }
 
-function verifyExpiry(context: RecipeContext, before: Present | undefined): Step {
+function verifyExpiryStep(context: RecipeContext, before: InstalledActivation | undefined): Step {
   return {
     title: before === undefined ? 'See that it lasts' : 'See that it lasts as long as the one before it',
     async run() {
-      const present = await readPresent(context);
+      const present = await readInstalled(context);
       if (present === undefined) return 'This release does not tell how long it lasts.';
       const { days, type } = present;
-      const found = `It is ${type ?? 'of an unknown kind'} and ${ending(days)}.`;
+      const found = `It is ${type ?? 'of an unknown kind'} and ${expiryText(days)}.`;
       if (days !== null && days < 0 && type === 'temporal')
-        throw unfit('The certificate on the appliance is over', found);
+        throw badActivation('The certificate on the appliance is over', found);
       if (days !== null && before !== undefined && endsEarlier(days, before))
-        throw unfit(
-          `The certificate on the appliance ends before the one it replaced, which ${ending(before.days)}`,
+        throw badActivation(
+          `The certificate on the appliance ends before the one it replaced, which ${expiryText(before.days)}`,
           found,
         );
       return found;
@@ -136,14 +136,14 @@ function verifyExpiry(context: RecipeContext, before: Present | undefined): Step
   };
 }
 
-function ending(days: number | null): string {
+function expiryText(days: number | null): string {
   if (days === null) return 'does not say when it ends';
   const whole = Math.floor(Math.abs(days));
   const span = whole === 0 ? 'less than a day' : plural(whole, 'day');
   return days < 0 ? `ended ${span} ago` : `ends in ${span}`;
 }
 
-function unfit(title: string, detail: string): AdminError {
+function badActivation(title: string, detail: string): AdminError {
   return new AdminError(title, {
     detail,
     remedy:

@@ -41,20 +41,20 @@ export function readNewCertificate(
   const certificates = certificatesOf(cert);
   const privateKey = privateKeyIn(withoutReturns(key.text));
   if ('problem' in privateKey)
-    throw unfit(`${key.path} ${privateKey.problem}.`, 'Give the plain key of the certificate.');
+    throw undeliverable(`${key.path} ${privateKey.problem}.`, 'Give the plain key of the certificate.');
   const secret = createPrivateKey(privateKey.value.reveal());
   const leaf = certificates.find((each) => each.checkPrivateKey(secret));
   if (!leaf)
-    throw unfit(
+    throw undeliverable(
       `The key in ${key.path} does not belong to any certificate in ${cert.path}.`,
       'Give the key that belongs to it.',
     );
-  refuseOutOfDate(leaf, nowMs);
+  assertValidNow(leaf, nowMs);
   const names = namesOf(leaf);
   const commonName = shownNameOf(leaf);
   if (commonName === undefined)
-    throw unfit(`The certificate in ${cert.path} has no name.`, 'Give one for a host name.');
-  const chain = chainFrom(leaf, { all: certificates, path: cert.path, nowMs, isIncompleteAllowed });
+    throw undeliverable(`The certificate in ${cert.path} has no name.`, 'Give one for a host name.');
+  const chain = completeChain(leaf, { all: certificates, path: cert.path, nowMs, isIncompleteAllowed });
   return {
     x509: leaf,
     names,
@@ -64,13 +64,13 @@ export function readNewCertificate(
   };
 }
 
-/** Throws an AdminError unless a certificate is valid now. */
-export function refuseOutOfDate(certificate: X509Certificate, nowMs: number): void {
+export function assertValidNow(certificate: X509Certificate, nowMs: number): void {
   const { startsAtMs, endsAtMs } = lifeOf(certificate);
-  if (endsAtMs <= nowMs) throw unusable(`It expired on ${dayOf(endsAtMs)}.`, 'Give the new one.');
+  if (endsAtMs <= nowMs) throw unusableFile(`It expired on ${dayOf(endsAtMs)}.`, 'Give the new one.');
   if (startsAtMs > nowMs)
-    throw unusable(`It is valid from ${dayOf(startsAtMs)} only.`, 'Wait, or check the clock of this machine.');
-  if (!isValidAt(certificate, nowMs)) throw unusable('Its dates cannot be read.', 'Let its authority issue it again.');
+    throw unusableFile(`It is valid from ${dayOf(startsAtMs)} only.`, 'Wait, or check the clock of this machine.');
+  if (!isValidAt(certificate, nowMs))
+    throw unusableFile('Its dates cannot be read.', 'Let its authority issue it again.');
 }
 
 function withoutReturns(text: string): string {
@@ -79,11 +79,11 @@ function withoutReturns(text: string): string {
 
 function certificatesOf({ path, text }: PemText): readonly X509Certificate[] {
   const blocks = certificateParts(withoutReturns(text));
-  if (blocks.length === 0) throw unfit(`${path} holds no PEM certificate.`, 'Give the full chain, in PEM.');
+  if (blocks.length === 0) throw undeliverable(`${path} holds no PEM certificate.`, 'Give the full chain, in PEM.');
   try {
     return blocks.map((pem) => new X509Certificate(pem));
   } catch {
-    throw unfit(`A certificate in ${path} is damaged.`, 'Export it again.');
+    throw undeliverable(`A certificate in ${path} is damaged.`, 'Export it again.');
   }
 }
 
@@ -91,7 +91,7 @@ function certificatesOf({ path, text }: PemText): readonly X509Certificate[] {
  * Returns the certificate and its issuers, each after the one that it issued. Throws an AdminError
  * if clients would lack one: they refuse the certificate then, unless they have it from elsewhere.
  */
-function chainFrom(
+function completeChain(
   leaf: X509Certificate,
   { all, path, nowMs, isIncompleteAllowed }: ChainParts,
 ): readonly X509Certificate[] {
@@ -100,11 +100,11 @@ function chainFrom(
   const outdated = issuers.find((each) => !isValidAt(each, nowMs));
   if (isIncompleteAllowed || (!outdated && isAnchored(last, nowMs))) return [leaf, ...issuers];
   const name = issuerNameOf(last) || 'an authority without a name';
-  throw unfit(
+  throw undeliverable(
     outdated
       ? `The intermediate certificate ${shownNameOf(outdated) ?? 'without a name'} in ${path} is valid from ${dayOf(lifeOf(outdated).startsAtMs)} to ${dayOf(lifeOf(outdated).endsAtMs)} only, so clients would refuse the chain.`
       : `${path} lacks the certificate of ${name}, which issued ${issuers.length > 0 ? 'the last one in it' : 'the certificate'}, and no root of this machine is its issuer: clients would refuse it.`,
-    'Give the full chain (fullchain.pem). An authority of your own belongs into the store of this machine. To deliver it nevertheless: deliver --incomplete-chain, or replace-certificate incomplete_chain=true.',
+    'Give the full chain (fullchain.pem). Add a private authority to the trust store of this machine. To deliver it nevertheless: deliver --incomplete-chain, or replace-certificate incomplete_chain=true.',
   );
 }
 
@@ -116,7 +116,7 @@ interface ChainParts {
   readonly isIncompleteAllowed: boolean;
 }
 
-/** Returns a name of letters, digits and dots, with the begin of the fingerprint. */
+/** Returns a name of letters, digits and dots, with the beginning of the fingerprint. */
 function storeFile(commonName: string, { fingerprint256 }: X509Certificate): string {
   const name = commonName
     .replace(/^\*\./, 'wildcard.')
@@ -125,11 +125,11 @@ function storeFile(commonName: string, { fingerprint256 }: X509Certificate): str
   return `${name}-${fingerprint256.replaceAll(':', '').slice(0, 12).toLowerCase()}.pem`;
 }
 
-function unfit(detail: string, remedy: string): AdminError {
+function undeliverable(detail: string, remedy: string): AdminError {
   return new AdminError('The certificate cannot be delivered', { detail: `${detail} Nothing was changed.`, remedy });
 }
 
 /** Returns an error about a file of this machine. */
-export function unusable(detail: string, remedy: string): AdminError {
+export function unusableFile(detail: string, remedy: string): AdminError {
   return new AdminError('The file cannot be used', { detail: `${detail} Nothing was changed.`, remedy });
 }

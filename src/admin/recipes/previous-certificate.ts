@@ -4,7 +4,7 @@ import { commonNameOf, namesLost, namesOf, shownNameOf } from '../../lib/pem.ts'
 import { dayOf } from '../../lib/time.ts';
 import { lifeOf } from '../../lib/chain.ts';
 import { refusal } from '../policy/admin-error.ts';
-import { harmlessFarm } from './farm.ts';
+import { safeFarm } from './farm.ts';
 import type { RecipeContext } from './recipe.ts';
 import type { NewCertificate } from './new-certificate.ts';
 
@@ -34,7 +34,7 @@ export interface DeliveryOptions {
   /** True to replace a certificate whose key has another type. */
   readonly changeKeyType: boolean;
   /** Returns true for the farms that the caller named. */
-  readonly wants: (farm: string) => boolean;
+  readonly isWanted: (farm: string) => boolean;
 }
 
 interface FarmCertificates {
@@ -53,10 +53,10 @@ interface PreviousCertificate {
   readonly kept: readonly KeptCertificate[];
 }
 
-/** Resolves to the certificate of a farm that the new one replaces, or to those that stay. */
+/** Finds the certificate of a farm that the new one replaces, or those that it does not replace. */
 export async function findPrevious(context: RecipeContext, candidates: FarmCertificates): Promise<PreviousCertificate> {
   const { farmname, used, newCertificate, options } = candidates;
-  const related = await relatedOn(candidates);
+  const related = await relatedCertificates(candidates);
   const named = related.filter(({ isReplaced }) => isReplaced);
   const same = named.filter(({ old }) => keyTypeOf(old) === keyTypeOf(newCertificate.x509));
   // A farm may have an RSA and an ECDSA certificate for a name: only one of them is replaced.
@@ -72,9 +72,9 @@ export async function findPrevious(context: RecipeContext, candidates: FarmCerti
   const [other] = keepsOthers ? [] : replaced;
   if (other && !options.changeKeyType)
     return { old: undefined, kept: [{ ...toKept(other), keyType: keyTypeOf(other.old) }] };
-  if (other && !options.fewerNames) await refuseOwnCiphers(context, farmname);
+  if (other && !options.fewerNames) await assertNoOwnCiphers(context, farmname);
   for (const { file, old } of replaced)
-    refuseWorse(farmname, file, { old, newCertificate, fewerNames: options.fewerNames });
+    assertNotWorse(farmname, file, { old, newCertificate, fewerNames: options.fewerNames });
   if (replaced.length > 1)
     throw refusal(
       `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
@@ -92,8 +92,7 @@ interface Related {
   readonly isReplaced: boolean;
 }
 
-/** Resolves to the certificates of a farm that the new one may replace. */
-async function relatedOn({
+async function relatedCertificates({
   farmname,
   used,
   stored,
@@ -171,8 +170,8 @@ export function keyTypeOf({ publicKey }: X509Certificate): string {
  * Rejects with an AdminError when a farm has its own list of ciphers: a list for only RSA leaves
  * an ECDSA certificate no cipher, and the reverse.
  */
-async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
-  const { params } = await calls.read('readFarm', { farmname: await harmlessFarm({ calls }, farmname) });
+async function assertNoOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
+  const { params } = await calls.read('readFarm', { farmname: await safeFarm({ calls }, farmname) });
   if (params.ciphers !== 'customsecurity') return;
   throw refusal(
     `${farmname} has its own list of ciphers, which may allow the old type of key only`,
@@ -180,7 +179,7 @@ async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Pro
   );
 }
 
-function refuseWorse(
+function assertNotWorse(
   farmname: string,
   file: string,
   {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { RecipeCalls, Write } from './calls.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import type { Farm } from '../../appliance/farm.ts';
-import type { VipSettings } from '../../collectors/collector.ts';
+import type { VipLimits } from '../../collectors/collector.ts';
 
 /** Several calls that belong together: a plan that only reads, then its steps. */
 export interface Recipe {
@@ -24,9 +24,6 @@ export interface RecipeFile {
   readonly sendsKey: boolean;
 }
 
-/** The limits of the collector `vip` of an appliance. */
-export type VipLimits = Omit<VipSettings, 'serverNames'>;
-
 export interface RecipeContext {
   readonly calls: Pick<RecipeCalls, 'appliance' | 'read' | 'readText' | 'dryRun' | 'parametersOf'>;
   readonly values: Readonly<Record<string, string>>;
@@ -43,13 +40,13 @@ export interface RecipeContext {
   readonly now: () => number;
   /** Milliseconds of a monotonic clock, for waits. */
   readonly steadyNow: () => number;
-  /** When it was asked for, if that was earlier: a name with a time in it stays the same. */
+  /** The time of the first plan, if this one is a repetition: names with a time stay the same. */
   readonly askedAtMs?: number;
   /** Aborts when nobody waits for it any more. */
   readonly signal: AbortSignal;
   /** Rejects when the signal aborts. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** Tells what the step waits for. */
+  /** Called with what the step waits for. */
   readonly progress: (line: string) => void;
 }
 
@@ -85,14 +82,14 @@ export interface Step {
   /** Resolves to a sentence about the result; rejects with an AdminError. */
   run(send: (write: Write) => Promise<void>): Promise<string>;
   readonly undo?: string;
-  /** Undoes, after a failure, what this step and those that share it have done. */
+  /** Undoes, after a failure, this step and those that share the rollback. */
   readonly rollback?: Rollback;
 }
 
 export interface Rollback {
   /** All calls that it may make; a plan shows them. */
   readonly writes: readonly Write[];
-  /** Resolves to a sentence about what is so now; rejects with an AdminError. */
+  /** Resolves to a sentence about the state after it; rejects with an AdminError. */
   run(context: RecipeContext, send: (write: Write) => Promise<void>): Promise<string>;
   /** Tells a person what to do if it fails. */
   readonly manualRemedy: string;
@@ -115,7 +112,7 @@ const pollIntervalMs = 5_000;
 interface Wait<Seen> {
   readonly read: () => Promise<Seen>;
   readonly isDone: (seen: Seen) => boolean;
-  /** Returns true for a read that was not answered: the next ones are made ever more rarely. */
+  /** Returns true for a read that was not answered: the pause before the next ones doubles. */
   readonly backsOff?: (seen: Seen) => boolean;
   /** Describes what was read, for the person who waits. */
   readonly describe: (seen: Seen) => string;

@@ -2,7 +2,7 @@ import { dateToSeconds } from '../../appliance/text-date.ts';
 import { dayOf } from '../../lib/time.ts';
 import { lifeOf } from '../../lib/chain.ts';
 import { planReplacement } from './delivery.ts';
-import { placeOf } from './farm.ts';
+import { addressPhrase } from './farm.ts';
 import type { Recipe } from './recipe.ts';
 import { readNewCertificate } from './new-certificate.ts';
 
@@ -30,11 +30,11 @@ export const replaceCertificate: Recipe = {
     return {
       facts: [
         `The file is for ${names.join(', ')}, from ${dayOf(startsAtMs)} to ${dayOf(endsAtMs)}; key and certificate match.`,
-        `${farmname}${placeOf(farm)} is ${farm.state} and shows ${replaces} (${oldName ?? '-'}, until ${oldEnd ?? '-'}), which stays in the store.`,
+        `${farmname}${addressPhrase(farm)} is ${farm.state} and shows ${replaces} (${oldName ?? '-'}, until ${oldEnd ?? '-'}), which stays in the store.`,
         ...(oldEndSeconds !== undefined && endsAtMs < oldEndSeconds * 1_000
-          ? [`Mind: the new certificate ends on ${dayOf(endsAtMs)}, before the old one.`]
+          ? [`Note: the new certificate ends on ${dayOf(endsAtMs)}, before the old one.`]
           : []),
-        ...(isGood ? [] : [`Mind: the new certificate is not good for ${oldName}, the name of the old one.`]),
+        ...(isGood ? [] : [`Note: the new certificate is not good for ${oldName}, the name of the old one.`]),
       ],
       steps,
     };

@@ -4,7 +4,7 @@ import { adminCommand } from '../../lib/text.ts';
 import { ago, formatDuration } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent } from './calls.ts';
-import { findFarm, placeOf, readAgain, readBackends, readFarmStatus, statusWords } from './farm.ts';
+import { findFarm, addressPhrase, rereadFarm, readBackends, readFarmStatus, statusWords } from './farm.ts';
 import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
 
 const defaultWaitMs = 120_000;
@@ -25,7 +25,7 @@ export const restartFarm: Recipe = {
     const before = await readState(context, context.values.farm ?? '');
     return {
       facts: [
-        `Farm ${before.name} (${before.profile})${placeOf(before)} is ${summary(before, context)}.`,
+        `Farm ${before.name} (${before.profile})${addressPhrase(before)} is ${summary(before, context)}.`,
         ...(before.state === 'down' ? ['A restart starts it.'] : []),
         ...(isHttp(before.profile) && before.established > 0
           ? [`A restart drops its ${before.established} connections.`]
@@ -42,7 +42,11 @@ export function restartSteps(context: RecipeContext, before: FarmReading): reado
   const { name } = before;
   const withinMs = context.waitMs ?? defaultWaitMs;
   let after = before;
-  const write = { key: 'actOnFarm', params: { farmname: name }, content: jsonContent({ action: 'restart' }) } as const;
+  const write = {
+    operationId: 'actOnFarm',
+    params: { farmname: name },
+    content: jsonContent({ action: 'restart' }),
+  } as const;
   return [
     {
       title: `Restart ${name}`,
@@ -60,8 +64,8 @@ export function restartSteps(context: RecipeContext, before: FarmReading): reado
       title: `Wait until it is up${before.state === 'down' ? '' : ', or as good as before'}, ${formatDuration(withinMs)} at most`,
       async run() {
         after = await waitUntil(context, {
-          read: async () => withBackends(context, await readAgain(context, before)),
-          isDone: (seen) => isAsGood(seen, before),
+          read: async () => withBackends(context, await rereadFarm(context, before)),
+          isDone: (seen) => hasRecovered(seen, before),
           describe: (seen) => `it is ${summary(seen, context)}`,
           backsOff: ({ isSilent = false }) => isSilent,
           withinMs,
@@ -87,7 +91,6 @@ export async function readState(
   return await withBackends(context, await findFarm(context, name));
 }
 
-/** Resolves to the state of a farm that was just listed. */
 export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: Farm): Promise<FarmReading> {
   // The statistics of a silent farm are empty, and late.
   const rows = farm.isSilent ? [] : await readBackends({ calls }, farm);
@@ -103,7 +106,7 @@ export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm
  * Compares the states; a backend that was down before may be down after. The status `needed
  * restart` hides the status before it (docs/api.md §2.1).
  */
-function isAsGood(after: FarmReading, before: FarmReading): boolean {
+function hasRecovered(after: FarmReading, before: FarmReading): boolean {
   if (after.state === 'up') return true;
   if (after.isSilent || after.state === 'down' || after.state === 'needed_restart') return false;
   return before.isSilent || before.state === 'down' ? after.backendsUp > 0 : after.backendsUp >= before.backendsUp;

@@ -4,7 +4,7 @@ import { farmCertificates, type Replacement } from './certificate-steps.ts';
 import type { RecipeContext, Step, Rollback } from './recipe.ts';
 import { type FarmReading, readState, restartSteps } from './restart-farm.ts';
 
-/** The effects of the steps for a farm so far. */
+/** What the steps for a farm have done so far. */
 interface Progress {
   isUploaded: boolean;
   /** `unknown`: the call failed, and may have been carried out. */
@@ -32,16 +32,15 @@ export function withRollback(steps: readonly Step[], before: Before): readonly S
     run: (context, send) => rollBack(context, send, { ...before, ...progress, calls }),
     manualRemedy: `Look at ${farm.name}, which had ${replacement.old}.`,
   };
-  return steps.map((step) => ({ ...step, rollback, run: (send) => step.run(recording(send, progress)) }));
+  return steps.map((step) => ({ ...step, rollback, run: (send) => step.run(recordProgress(send, progress)) }));
 }
 
-/** Returns a sender that records what it sends. */
-function recording(send: (write: Write) => Promise<void>, progress: Progress): (write: Write) => Promise<void> {
+function recordProgress(send: (write: Write) => Promise<void>, progress: Progress): (write: Write) => Promise<void> {
   return async (write) => {
-    if (write.key === 'actOnFarm') progress.restart = 'unknown';
-    if (write.key === 'uploadCertificate') progress.isUploaded = true;
+    if (write.operationId === 'actOnFarm') progress.restart = 'unknown';
+    if (write.operationId === 'uploadCertificate') progress.isUploaded = true;
     await send(write);
-    if (write.key === 'actOnFarm') progress.restart = 'done';
+    if (write.operationId === 'actOnFarm') progress.restart = 'done';
   };
 }
 
@@ -49,15 +48,15 @@ function rollbackCalls({ farm: { name: farmname }, replacement: { newCertificate
   const { file } = newCertificate;
   const content = (body: Readonly<Record<string, string>>) => ({ content: jsonContent(body) });
   return {
-    attachOld: { key: 'addFarmCertificate', params: { farmname }, ...content({ file: old }) },
-    takeOffNew: { key: 'removeFarmCertificate', params: { farmname, certificate: file } },
+    attachOld: { operationId: 'addFarmCertificate', params: { farmname }, ...content({ file: old }) },
+    takeOffNew: { operationId: 'removeFarmCertificate', params: { farmname, certificate: file } },
     moveOld: {
-      key: 'moveFarmCertificate',
+      operationId: 'moveFarmCertificate',
       params: { farmname, certificate: old },
       ...content({ position: String(position) }),
     },
-    restart: { key: 'actOnFarm', params: { farmname }, ...content({ action: 'restart' }) },
-    deleteNew: { key: 'deleteCertificate', params: { file } },
+    restart: { operationId: 'actOnFarm', params: { farmname }, ...content({ action: 'restart' }) },
+    deleteNew: { operationId: 'deleteCertificate', params: { file } },
   } satisfies Readonly<Record<string, Write>>;
 }
 
@@ -78,7 +77,7 @@ async function rollBack(
   if (restart === 'unknown' && !isStopped && state !== 'needed_restart') return kept;
   await restore();
   if (isStopped) for (const step of restartSteps(context, farm)) await step.run(send);
-  const left = isUploaded ? await deleted() : '';
+  const left = isUploaded ? await deleteUpload() : '';
   if (isStopped) return `${farmname} was started again with ${files.join(', ')}.${left}`;
   const waits = state === 'needed_restart' ? '; its state is needed restart' : '';
   return `${farmname} has ${files.join(', ')}, as before${waits}.${left}`;
@@ -99,8 +98,8 @@ async function rollBack(
     });
   }
 
-  /** Takes the file out of the store again; a file that stays there does no harm. */
-  async function deleted(): Promise<string> {
+  /** Deletes the uploaded file; one that stays in the store does no harm. */
+  async function deleteUpload(): Promise<string> {
     try {
       await send(calls.deleteNew);
       return ` ${file} is out of the store again.`;

@@ -16,7 +16,7 @@ export const sendLogs: Recipe = {
         `${to} is not an address with a port`,
         'Say where the exporter listens: to=192.0.2.5:5514, or to=off.',
       );
-    const set: Write = { key: 'setRemoteSyslog', params: {}, content: jsonContent({}) };
+    const set: Write = { operationId: 'setRemoteSyslog', params: {}, content: jsonContent({}) };
     const { current } = await dryRun(set);
     const described = await parametersOf(set).catch((error: unknown) => {
       // Community Editions answer 404.
@@ -34,7 +34,7 @@ export const sendLogs: Recipe = {
       });
     const facts = [`Its remote syslog is now: ${oneLine(JSON.stringify(current?.body ?? 'not readable'), 1_000)}`];
     if (to === 'off') {
-      const write: Write = { key: 'removeRemoteSyslog', params: {} };
+      const write: Write = { operationId: 'removeRemoteSyslog', params: {} };
       const title = 'Remove its remote syslog';
       return { facts, steps: [callStep({ title, write, done: 'It sends its log nowhere.' })] };
     }
@@ -47,7 +47,7 @@ export const sendLogs: Recipe = {
     if (fields.length !== 3 || fields.some(([, value]) => value === undefined))
       throw refusal(
         `${appliance} takes ${parameters.map(({ name }) => name).join(', ')}, not just an address, a port and TCP`,
-        `Send it by hand, with name=value for these: ${adminCommand(appliance, set.key)}`,
+        `Send it by hand, with name=value for these: ${adminCommand(appliance, set.operationId)}`,
       );
     const write = { ...set, content: jsonContent(Object.fromEntries(fields)) };
     const done = 'The appliance accepted it. zlb_request_log_lines_total shows what comes.';

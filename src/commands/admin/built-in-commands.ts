@@ -108,13 +108,15 @@ async function parameters(session: AdminSession, words: readonly string[]): Prom
     );
   }
   const { call, fields } = parseTarget(rest, session.operations);
-  const { key, row } = call.operation;
+  const { operationId, row } = call.operation;
   if (row.body !== 'json')
     throw new UsageError(
-      row.body === 'none' ? `${key} takes no parameters` : `${key} takes a file and no parameters: --body=@PATH`,
+      row.body === 'none'
+        ? `${operationId} takes no parameters`
+        : `${operationId} takes a file and no parameters: --body=@PATH`,
     );
   if (fields.length > 0)
-    throw new UsageError(`only names in the path count here: ${key} is ${row.route}; leave the others out`);
-  const query = new URLSearchParams({ operation: key, ...call.params });
+    throw new UsageError(`only names in the path count here: ${operationId} is ${row.route}; leave the others out`);
+  const query = new URLSearchParams({ operation: operationId, ...call.params });
   await show(session, get(`${applianceBase(appliance)}/parameters?${query.toString()}`), renderJson);
 }

@@ -1,6 +1,6 @@
 import { confirmationOf } from '../../admin/calls/approval.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
-import { isChangeRisk } from '../../admin/policy/policy.ts';
+import { isWriteRisk } from '../../admin/policy/policy.ts';
 import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
@@ -95,12 +95,12 @@ async function ask(
   session: AdminSession,
 ): Promise<number> {
   const { operation, params: parameters } = call;
-  const { key, row } = operation;
+  const { operationId, row } = operation;
   if (row.body !== 'json' && row.body !== 'none')
-    throw new UsageError(`${key} takes a file, which is not kept until somebody approves it; leave --ask out`);
+    throw new UsageError(`${operationId} takes a file, which is not kept until somebody approves it; leave --ask out`);
   // The approval of its plan confirms it: a name is not needed here.
   const body = content && (parseJson(content.bytes) as Asking['body']);
-  await askForChange({ appliance, operation: key, parameters, body, reason, force }, session);
+  await askForChange({ appliance, operation: operationId, parameters, body, reason, force }, session);
   return 0;
 }
 
@@ -110,7 +110,7 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
   const { flags, client, warn } = session;
   const given = flags.confirm;
   const confirm = given ?? confirmationOf(call, appliance)[0];
-  if (isChangeRisk(call.operation.row.risk)) {
+  if (isWriteRisk(call.operation.row.risk)) {
     const { dryRun, body } = await dryRunOf(prepared, confirm, session);
     // The appliance has the last word, and its description may be wrong.
     if (dryRun.would === 'be refused' || (wouldFail(dryRun) && !flags.force)) {
@@ -120,7 +120,7 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
     }
     for (const line of warningLines(dryRun)) warn(line);
     const unconfirmed = given === undefined ? confirm : undefined;
-    if (!(await isAgreed(`${call.operation.key} on ${appliance}`, session, unconfirmed))) return 2;
+    if (!(await isAgreed(`${call.operation.operationId} on ${appliance}`, session, unconfirmed))) return 2;
   }
   const response = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
   if (response.waitsAs !== undefined) {

@@ -5,7 +5,7 @@ import { withHint } from '../../config/files.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type Shell, UsageError } from '../command.ts';
-import { maskValue } from '../../admin/calls/mask.ts';
+import { maskedTexts } from '../../admin/calls/mask.ts';
 import { Secret } from '../../lib/secret.ts';
 import type { Assignment } from './words.ts';
 import { bodyTypes } from '../../admin/policy/operation.ts';
@@ -16,15 +16,16 @@ import type { Content } from '../../admin/recipes/calls.ts';
  * UsageError.
  */
 export async function readContent(
-  { key, row: { body: kind } }: Operation,
+  { operationId, row: { body: kind } }: Operation,
   fields: readonly Assignment[],
   source: string | undefined,
   { input }: Pick<Shell, 'input'>,
 ): Promise<Content | undefined> {
   const [stray] = fields;
   if (kind === 'none') {
-    if (source !== undefined) throw new UsageError(`${key} takes no body; leave --body out`);
-    if (stray) throw new UsageError(`${key} takes no body, so there is no place for ${oneLine(stray.name, 64)}`);
+    if (source !== undefined) throw new UsageError(`${operationId} takes no body; leave --body out`);
+    if (stray)
+      throw new UsageError(`${operationId} takes no body, so there is no place for ${oneLine(stray.name, 64)}`);
     return undefined;
   }
   if (source !== undefined) {
@@ -34,7 +35,8 @@ export async function readContent(
       throw new UsageError('the body is not a JSON object, and the appliance would fail on it; write {"name":"value"}');
     return { type: bodyTypes[kind][0], bytes };
   }
-  if (kind !== 'json') throw new UsageError(`${key} takes a file: --body=@PATH, or --body=- for standard input`);
+  if (kind !== 'json')
+    throw new UsageError(`${operationId} takes a file: --body=@PATH, or --body=- for standard input`);
   return { type: bodyTypes.json[0], bytes: Buffer.from(JSON.stringify(fieldsOf(fields))) };
 }
 
@@ -85,28 +87,11 @@ const minSecretLength = 4;
  */
 export function redactor(content: Content | undefined): (text: string) => string {
   const body = content?.type === bodyTypes.json[0] ? parseJson(content.bytes) : undefined;
-  const secrets = hiddenTexts(body, maskValue(body)).flatMap((text) => [
+  const texts = maskedTexts(body).filter((text) => text.length >= minSecretLength);
+  const secrets = texts.flatMap((text) => [
     new Secret(text),
     // The spelling in JSON.
     new Secret(JSON.stringify(text).slice(1, -1)),
   ]);
   return (text) => secrets.reduce((shown, secret) => secret.scrub(shown), text);
-}
-
-/**
- * Returns the texts of a body that its masked copy does not have; a masked list or object is a
- * single text there.
- */
-function hiddenTexts(body: unknown, maskedBody: unknown): readonly string[] {
-  const hidden: string[] = [];
-  const pairs: [value: unknown, masked: unknown][] = [[body, maskedBody]];
-  // A queue instead of recursion: a body may be nested deeper than the stack.
-  for (const [value, masked] of pairs) {
-    if (typeof value === 'string' && value !== masked && value.length >= minSecretLength) hidden.push(value);
-    else if (Array.isArray(value))
-      value.forEach((item: unknown, index) => pairs.push([item, Array.isArray(masked) ? masked[index] : masked]));
-    else if (isRecord(value))
-      for (const [name, item] of Object.entries(value)) pairs.push([item, isRecord(masked) ? masked[name] : masked]);
-  }
-  return hidden;
 }

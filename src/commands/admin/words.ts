@@ -74,7 +74,7 @@ interface Named {
 export function parseTarget(words: readonly string[], operations: Operations): CallTarget {
   const { operation, params, rest } = nameOperation(words, operations);
   const { taken, left } = fillPlaceholders(operation, params, parseAssignments(rest));
-  const call = operations.call(operation, taken);
+  const call = operations.toCall(operation.operationId, taken);
   if (!call)
     throw new UsageError(
       `a value cannot be part of the path ${operation.template}: it holds a slash or is not a name; give the one name of an object`,
@@ -87,7 +87,7 @@ function nameOperation([first = '', ...others]: readonly string[], operations: O
   const [name, rest] = isVerb ? [`${first} ${others[0]}`, others.slice(1)] : [first, others];
   const [, verb = 'GET', path] = /^(?:(get|post|put|delete)\s+)?(\/.*)$/is.exec(name) ?? [];
   if (path !== undefined) return { ...byPath(verb.toUpperCase(), path, operations), rest };
-  const operation = operations.named(name);
+  const operation = operations.get(name);
   if (operation) return { operation, params: {}, rest };
   const guess = closestWord(name, [...recipes.map((recipe) => recipe.name), ...Object.keys(endpoints)]);
   throw new UsageError(
@@ -96,7 +96,7 @@ function nameOperation([first = '', ...others]: readonly string[], operations: O
 }
 
 function byPath(method: string, path: string, operations: Operations): Omit<Named, 'rest'> {
-  const templated = operations.named(`${method} ${path}`);
+  const templated = operations.get(`${method} ${path}`);
   if (templated) return { operation: templated, params: {} };
   try {
     return operations.find(method, path);
@@ -114,7 +114,7 @@ function byPath(method: string, path: string, operations: Operations): Omit<Name
  * the same name.
  */
 function fillPlaceholders(
-  { key, row, template }: Operation,
+  { operationId, row, template }: Operation,
   params: Readonly<Record<string, string>>,
   assignments: readonly Assignment[],
 ): { readonly taken: Readonly<Record<string, string>>; readonly left: readonly Assignment[] } {
@@ -126,7 +126,7 @@ function fillPlaceholders(
     return false;
   });
   if (open.size > 0)
-    throw new UsageError(`${key} is ${row.route}: give ${[...open].map((name) => `${name}=…`).join(' ')}`);
+    throw new UsageError(`${operationId} is ${row.route}: give ${[...open].map((name) => `${name}=…`).join(' ')}`);
   return { taken: Object.fromEntries(taken), left };
 }
 

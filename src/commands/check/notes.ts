@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { tryFile } from '../../admin/journal/database.ts';
+import { assertJournalFile } from '../../admin/journal/database.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
@@ -99,7 +99,7 @@ export async function unusableNotes({ admin, history }: Settings): Promise<reado
 /** Changes no file. Makes a folder, for a moment, where the file or its folder would be made. */
 async function unwritableNote(what: string, file: string, key: string, effect: string): Promise<Note | undefined> {
   try {
-    await tryFile(file).catch(ifMissing);
+    await assertJournalFile(file).catch(ifMissing);
     let folder = dirname(file);
     while (!(await isThere(folder))) folder = dirname(folder);
     await rmdir(await mkdtemp(join(folder, '.journal-check-')));

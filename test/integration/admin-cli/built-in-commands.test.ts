@@ -21,13 +21,13 @@ describe('the built-in admin commands', () => {
     const frozen = await run(['admin', 'freeze', '--reason=Störung']);
     const asked = await run(['admin', 'frozen']);
     const refused = await run(stop);
-    const thawed = await run(['admin', 'unfreeze']);
+    const unfrozen = await run(['admin', 'unfreeze']);
     const done = await run(stop);
 
     expect(frozen.out).toMatch(/^All changes are frozen\.\nby +admin\n/);
     expect(asked.out).toContain('Störung');
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('All changes are frozen; ') });
-    expect(thawed.out).toBe('Changes are not frozen.');
+    expect(unfrozen.out).toBe('Changes are not frozen.');
     expect(done.code).toBe(0);
   });
 

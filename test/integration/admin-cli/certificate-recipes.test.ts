@@ -64,7 +64,7 @@ describe('replace-certificate', () => {
 
     const { out } = await run([...words('shop'), '--dry-run']);
 
-    expect(out.match(/^Mind: /gm)).toHaveLength(2);
+    expect(out.match(/^Note: /gm)).toHaveLength(2);
     expect(session()).toMatchSnapshot();
   });
 
@@ -192,7 +192,7 @@ describe('install-activation', () => {
     const { code, out } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
 
     expect(code).toBe(1);
-    expect(out.match(/^Mind: /gm)).toHaveLength(2);
+    expect(out.match(/^Note: /gm)).toHaveLength(2);
     expect(session()).toMatchSnapshot();
   });
 

@@ -227,12 +227,12 @@ describe('a journal of changes', () => {
 
     const frozen = await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'stop' });
     const change = await call('root', 'PUT', '/appliances/lb-1/farms/shop/actions', { action: 'restart' });
-    const thawed = await call('root', 'DELETE', '/freeze');
+    const unfrozen = await call('root', 'DELETE', '/freeze');
     bringBack();
 
     expect(frozen).toMatchObject({ status: 200, json: { frozen: true, by: 'root', kept: false } });
     expect(change.json?.code).toBe('frozen');
-    expect(thawed.json?.code).toBe('audit_unavailable');
+    expect(unfrozen.json?.code).toBe('audit_unavailable');
     await untilIs(async () => (await call('root', 'GET', '/freeze')).json?.kept, true);
     expect((await audit()).map(({ event }) => event)).toContain('freeze');
   });

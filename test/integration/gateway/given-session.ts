@@ -39,7 +39,7 @@ export async function givenSession(world: World) {
     await appliance.close();
   });
   const { signal } = new AbortController();
-  const slot = { signal, keepFor: () => undefined };
+  const slot = { signal, extendUntil: () => undefined };
   const session = createSession({
     appliance: { relay, client, knownFarms: () => undefined },
     slot,

@@ -90,11 +90,11 @@ it('the freeze needs a reason and the role admin, stops changes but not reads, a
   await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 4711' } });
   const read = await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
   const change = await call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'stop' } });
-  const thawByOperator = await call('DELETE', '/freeze', { as: 'operator' });
+  const unfreezeByOperator = await call('DELETE', '/freeze', { as: 'operator' });
   const frozen = await metrics();
 
   for (const answer of [reasonless, blank]) expect(answer.json).toMatchObject({ status: 400, code: 'reason_required' });
-  for (const answer of [byViewer, byOperator, thawByOperator])
+  for (const answer of [byViewer, byOperator, unfreezeByOperator])
     expect(answer.json).toMatchObject({ status: 403, code: 'role_too_low' });
   expect(unfrozen).toContain('\nzlb_admin_frozen 0\n');
   expect(frozen).toContain('\nzlb_admin_frozen 1\n');

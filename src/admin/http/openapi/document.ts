@@ -3,11 +3,11 @@ import { roles } from '../../policy/principal.ts';
 import { endpoints } from '../../../appliance/api/table.ts';
 import { gatewayTag, type JsonObject, plainSchema, replySchemas, sharedAnswers, wireSchemas } from './responses.ts';
 import { gatewaySchemas } from './gateway-schemas.ts';
-import type { OwnPaths } from './own-routes.ts';
+import type { GatewayPaths } from './gateway-routes.ts';
 import { operationOf, placeRows, sharedParameters } from './operation.ts';
 
 /** Returns the admin listener in OpenAPI 3.1: its own routes, and every row of the table. */
-export function openApiDocument({ version }: { readonly version: string }, own: OwnPaths) {
+export function openApiDocument({ version }: { readonly version: string }, gatewayPaths: GatewayPaths) {
   const areas = new Set<string>(Object.values(endpoints).map(({ area }) => area));
   return {
     openapi: '3.1.0',
@@ -15,7 +15,7 @@ export function openApiDocument({ version }: { readonly version: string }, own: 
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
     tags: [gatewayTag, ...areas].map((name) => ({ name })),
-    paths: { ...own, ...appliancePaths() },
+    paths: { ...gatewayPaths, ...appliancePaths() },
     components: {
       securitySchemes: {
         // One only: the page asks in one box for each.
@@ -32,7 +32,6 @@ export function openApiDocument({ version }: { readonly version: string }, own: 
   };
 }
 
-/** Returns the operations by path, then by verb. */
 function appliancePaths(): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const placement of placeRows()) {

@@ -6,7 +6,7 @@ import { FindingSchema } from '../../policy/guards/guard.ts';
 import { roles } from '../../policy/principal.ts';
 import { problemCodes } from '../../policy/problem.ts';
 import { ChangeEventSchema, changeStates, ChangeDryRunSchema, ShownChangeSchema } from '../../changes/change.ts';
-import { NotProposedSchema, TakenSchema } from '../../changes/proposals.ts';
+import { NotProposedSchema, AcceptedAlertsSchema } from '../../changes/proposals.ts';
 
 const role = Type.Enum([...roles]);
 const time = Type.String({ format: 'date-time' });
@@ -103,7 +103,7 @@ export const gatewaySchemas = {
       description: 'Repairs of firing alerts that could not be planned; empty for a token without approver.',
     }),
   }),
-  TakenAlerts: TakenSchema,
+  TakenAlerts: AcceptedAlertsSchema,
   Settings: Type.Object(
     {},
     {

@@ -14,7 +14,7 @@ interface PathParameter {
 
 /** A row and its path in the document. */
 interface Placement {
-  readonly key: EndpointKey;
+  readonly operationId: EndpointKey;
   readonly row: EndpointRow;
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** The path of the API as in the table. */
@@ -48,11 +48,11 @@ export function placeRows(): readonly Placement[] {
   const rows = endpointRows;
   const placements = new Map<EndpointKey, Placement>();
   // Rows without a wildcard first, so that wildcards get the paths that are left.
-  for (const [key, row] of rows.toSorted((a, b) => Number(isWildcard(a[1])) - Number(isWildcard(b[1])))) {
+  for (const [operationId, row] of rows.toSorted((a, b) => Number(isWildcard(a[1])) - Number(isWildcard(b[1])))) {
     const { method, template } = parseRoute(row.route);
     const path = place(method, template.replaceAll('*}', '}'));
-    placements.set(key, {
-      key,
+    placements.set(operationId, {
+      operationId,
       row,
       method: verbs[method],
       template,
@@ -77,11 +77,11 @@ function parametersOf(template: string, path: string): readonly PathParameter[] 
   }));
 }
 
-export function operationOf({ key, row, method, template, parameters }: Placement): JsonObject {
+export function operationOf({ operationId, row, method, template, parameters }: Placement): JsonObject {
   const { area, since, risk, summary } = row;
   const allowed = roles.filter((role) => roleMay(role, risk));
   return {
-    operationId: key,
+    operationId,
     tags: [area],
     summary,
     description: [
@@ -94,7 +94,9 @@ export function operationOf({ key, row, method, template, parameters }: Placemen
       ...(row.reaches
         ? [`On an HTTP farm of ${row.reaches.with} it also ${row.reaches.does}, when ${row.reaches.when}.`]
         : []),
-      ...(row.body === 'json' ? [`Its parameters: \`GET /appliances/{appliance}/parameters?operation=${key}\`.`] : []),
+      ...(row.body === 'json'
+        ? [`Its parameters: \`GET /appliances/{appliance}/parameters?operation=${operationId}\`.`]
+        : []),
     ].join('\n\n'),
     'x-risk': risk,
     'x-roles': allowed,
@@ -105,7 +107,7 @@ export function operationOf({ key, row, method, template, parameters }: Placemen
       ...(method === 'get' ? [] : headersOf(row).map(parameterRef)),
     ],
     ...(row.body === 'none' ? {} : { requestBody: { required: true, content: contentOf(row.body) } }),
-    responses: answersOf(key, row),
+    responses: answersOf(operationId, row),
   };
 }
 

@@ -150,21 +150,19 @@ function successOf(key: EndpointKey, { route, reply }: EndpointRow): JsonObject 
   return { description: 'The answer of the appliance, as it came.', content: json(schemaRef(name)) };
 }
 
-/** Returns the components that the replies of the rows refer to. */
 export function replySchemas(): JsonObject {
   return Object.fromEntries([...replyNames].map(([reply, name]) => [name, plainSchema(reply)]));
 }
 
-/** Returns the components that the answers above refer to. */
 export function sharedAnswers(): JsonObject {
   const errors = Object.entries(applianceErrors).map(([status, because]) => [
     `Error${status}`,
     {
-      description: `From the appliance: ${because}.${ownCodes(Number(status))}`,
+      description: `From the appliance: ${because}.${gatewayCodes(Number(status))}`,
       content: {
         ...json(schemaRef('ApplianceError')),
         ...(status === '500' ? page : {}),
-        ...(ownCodes(Number(status)) === '' ? {} : problem),
+        ...(gatewayCodes(Number(status)) === '' ? {} : problem),
       },
     },
   ]);
@@ -184,7 +182,7 @@ export function sharedAnswers(): JsonObject {
     },
     ...Object.fromEntries(errors),
     Error502: {
-      description: `The appliance could not be asked, or its answer could not be passed on.${ownCodes(502)}`,
+      description: `The appliance could not be asked, or its answer could not be passed on.${gatewayCodes(502)}`,
       content: problem,
     },
     Refused: { description: refused, content: problem },
@@ -205,7 +203,7 @@ function responseRef(name: string): JsonObject {
 }
 
 /** Returns a sentence with the gateway's own reasons for a status; empty if it has none. */
-function ownCodes(status: number): string {
+function gatewayCodes(status: number): string {
   const codes = problemCodes.filter((code) => problemStatus(code) === status).map((code) => `\`${code}\``);
   return codes.length === 0 ? '' : ` From the gateway: ${codes.join(', ')}.`;
 }

@@ -32,7 +32,6 @@ async function configuredBackends(context: GuardContext): Promise<readonly Liste
   }
 }
 
-/** Returns what the backends belong to, for messages. */
 function ownerOf({ params }: GuardContext): string {
   return params.service === undefined
     ? `the farm ${params.farmname}`

@@ -4,7 +4,7 @@ import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../../../appliance/harmless.ts';
 import { listed } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
-import { proxyIn, reachOfL4Daemon, touchedBy } from '../l4-daemon.ts';
+import { applianceProxy, l4DaemonUse, farmOfCall } from '../l4-daemon.ts';
 import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
 
 /** The least time that a proxy has to answer the appliance, which itself waits 20 s for it. */
@@ -80,7 +80,7 @@ const restartMayLeaveDown: Guard = {
     // A farm that is down already cannot be left down; L4xNAT farms accept a second start.
     if (!farm || farm.state === 'down' || (!isRestart && farm.profile === 'l4xnat')) return undefined;
 
-    const farms = await placedFarms(context, farm);
+    const farms = await farmsWithAddresses(context, farm);
     const obstacle = farms && (await restartObstacle(context, farm, farms));
     if (obstacle !== undefined) {
       return {
@@ -111,7 +111,10 @@ const restartMayLeaveDown: Guard = {
  * Lists the addresses of all farms; those that were read last where a proxy hangs, since the list
  * would wait 20 s for each, or never end. Undefined for a silent farm whose address nobody knows.
  */
-async function placedFarms({ read, knownFarms }: GuardContext, called: Farm): Promise<readonly Farm[] | undefined> {
+async function farmsWithAddresses(
+  { read, knownFarms }: GuardContext,
+  called: Farm,
+): Promise<readonly Farm[] | undefined> {
   const known = knownFarms();
   const isPlaced = known?.some(({ name, vip }) => name === called.name && vip !== undefined);
   if (known && !isPlaced && called.isSilent) return undefined;
@@ -147,9 +150,9 @@ async function restartObstacle(
   if (status !== 'up')
     return `the interface ${carrier.name} of its address ${farm.vip} is ${status || 'in no known state'}`;
 
-  const own = portRanges(farm.vport ?? '');
+  const ownPorts = portRanges(farm.vport ?? '');
   const rival = farms.find(
-    (other) => other.name !== name && other.state !== 'down' && other.vip === farm.vip && meets(own, other),
+    (other) => other.name !== name && other.state !== 'down' && other.vip === farm.vip && sharesPort(ownPorts, other),
   );
   if (!rival) return farm.profile === 'https' ? await missingCertificate(read, called, farm) : undefined;
   return `the running farm ${rival.name} has its address and port, ${rival.vip}:${rival.vport}`;
@@ -187,7 +190,7 @@ async function virtualStatus(read: GuardContext['read'], name: string): Promise<
 
 type PortRange = readonly [from: number, to: number];
 
-function meets(own: readonly PortRange[], { vport }: Farm): boolean {
+function sharesPort(own: readonly PortRange[], { vport }: Farm): boolean {
   const ranges = portRanges(vport ?? '');
   return own.some(([from, to]) => ranges.some(([first, last]) => from <= last && first <= to));
 }
@@ -244,7 +247,7 @@ const addressInUse: Guard = {
     const known = knownFarms()?.filter((farm) => farm.vip !== undefined);
     const farms = known ?? (await read('listFarms', {})).params.map(farmOf);
     const own = portRanges(String(vport));
-    const rival = farms.find((farm) => farm.vip === vip && meets(own, farm));
+    const rival = farms.find((farm) => farm.vip === vip && sharesPort(own, farm));
     if (!rival) return undefined;
     // Those of L4 farms may be of another protocol.
     const areSure = [profile, rival.profile].every((each) => typeof each === 'string' && isHttp(each));
@@ -271,17 +274,17 @@ const reachesL4Daemon: Guard = {
     const isAction = ['start', 'stop', 'restart'].some((word) => couldMean(context, word));
     if (operation === 'actOnFarm' && !isAction) return undefined;
     const isEmergency = couldMean(context, 'stop') || operation === 'deleteFarm';
-    const farms = knownFarms() ?? (isEmergency ? [] : await summarised(context));
-    const touched = touchedBy(params, body, farms);
-    const others = farms.filter(({ name, profile }) => profile === 'l4xnat' && name !== touched.name);
-    if (others.length === 0 || touched.name === '') return undefined;
-    const proxy = proxyIn(farms) ?? (isEmergency ? undefined : await proxyBy(context, touched));
-    const reach = reachOfL4Daemon(operation, touched, proxy);
-    if (reach === 'does not') return undefined;
+    const farms = knownFarms() ?? (isEmergency ? [] : await readFarmsOrNone(context));
+    const called = farmOfCall(params, body, farms);
+    const others = farms.filter(({ name, profile }) => profile === 'l4xnat' && name !== called.name);
+    if (others.length === 0 || called.name === '') return undefined;
+    const proxy = applianceProxy(farms) ?? (isEmergency ? undefined : await readProxy(context, called));
+    const use = l4DaemonUse(operation, called, proxy);
+    if (use === 'none') return undefined;
     const names = listed(others.map(({ name }) => name));
-    const unless = reach === 'may reach it' ? 'If the proxy of this appliance is zproxy, this' : 'This';
+    const unless = use === 'possible' ? 'If the proxy of this appliance is zproxy, this' : 'This';
     const hung =
-      touched.profile === 'l4xnat' ? '' : ` If it hangs, ${touched.name} is stopped, and starts only when it goes on.`;
+      called.profile === 'l4xnat' ? '' : ` If it hangs, ${called.name} is stopped, and starts only when it goes on.`;
     return {
       severity: 'warning',
       message: `${unless} also calls nftlb, the daemon of the L4 farms, which serves ${names}. If it has died, the call starts it without their rules: they refuse their clients, and the appliance calls them as before.${hung} No harmless read shows whether it lives.`,
@@ -292,7 +295,7 @@ const reachesL4Daemon: Guard = {
 };
 
 /** Returns no farms where they cannot be read: a warning does not stop a call. */
-async function summarised({ read }: GuardContext): Promise<readonly Farm[]> {
+async function readFarmsOrNone({ read }: GuardContext): Promise<readonly Farm[]> {
   try {
     const profiles = profilesIn(await read('readFarmsSummary', {})) ?? new Map<string, string>();
     return [...profiles].map(([name, profile]) => ({ name, profile, state: 'unknown' }));
@@ -303,7 +306,7 @@ async function summarised({ read }: GuardContext): Promise<readonly Farm[]> {
 }
 
 /** Reads which proxy an HTTP farm has; undefined if that is not to be found out. */
-async function proxyBy(
+async function readProxy(
   context: GuardContext,
   { name, profile }: Pick<Farm, 'name' | 'profile'>,
 ): Promise<Farm['proxy']> {

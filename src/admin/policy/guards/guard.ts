@@ -24,11 +24,10 @@ export type Hazard = Omit<GuardFinding, 'guard'>;
  */
 export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>, limitMs?: number) => Promise<ReplyOf<Key>>;
 
-/** The replies that were read, by question. A change makes all of them old. */
-export type KnownReplies = Map<string, Promise<unknown>>;
+/** The replies of an appliance by {@link cacheKey}. A write makes all of them stale. */
+export type ReadCache = Map<string, Promise<unknown>>;
 
-/** Returns the text that is the same for the same read. */
-export function questionOf(key: EndpointKey, params: Readonly<Record<string, string>>): string {
+export function cacheKey(key: EndpointKey, params: Readonly<Record<string, string>>): string {
   return `${key} ${JSON.stringify(params)}`;
 }
 
@@ -102,7 +101,7 @@ export function blockingOf(findings: readonly GuardFinding[]): readonly GuardFin
 }
 
 /** Throws an {@link AdminProblem} for findings that block the call, unless they are overridden. */
-export function refuseFindings(findings: readonly GuardFinding[], { forced, warned }: Overridden): void {
+export function assertNothingBlocks(findings: readonly GuardFinding[], { forced, warned }: Overridden): void {
   const blocking = blockingOf(findings);
   if (blocking.length === 0 || forced || warned) return;
   throw new AdminProblem('guarded', {

@@ -1,14 +1,7 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
 import { oneLine } from '../../../lib/text.ts';
 import type { OperationCall } from '../operation.ts';
-import {
-  type KnownReplies,
-  type GuardFinding,
-  type Guard,
-  type GuardContext,
-  type GuardRead,
-  questionOf,
-} from './guard.ts';
+import { type ReadCache, type GuardFinding, type Guard, type GuardContext, type GuardRead, cacheKey } from './guard.ts';
 import { applianceGuards } from './appliance.ts';
 import { backendGuards } from './backends.ts';
 import { farmGuards } from './farms.ts';
@@ -24,12 +17,12 @@ export async function inspectCall(
   { operation, params }: OperationCall,
   body: Readonly<Record<string, unknown>>,
   { read, knownFarms }: Pick<GuardContext, 'read' | 'knownFarms'>,
-  replies: KnownReplies = new Map(),
+  cache: ReadCache = new Map(),
 ): Promise<readonly GuardFinding[]> {
-  const context = { operation: operation.key, params, body, read: readOnce(read, replies), knownFarms };
+  const context = { operation: operation.operationId, params, body, read: cachedRead(read, cache), knownFarms };
   const findings: GuardFinding[] = [];
-  for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.key))) {
-    const finding = await inspected(guard, context);
+  for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.operationId))) {
+    const finding = await runGuard(guard, context);
     if (finding) findings.push(finding);
   }
   return findings;
@@ -38,7 +31,7 @@ export async function inspectCall(
 /** Messages contain names from the appliance, which may be long. */
 const maxMessageLength = 4_000;
 
-async function inspected(guard: Guard, context: GuardContext): Promise<GuardFinding | undefined> {
+async function runGuard(guard: Guard, context: GuardContext): Promise<GuardFinding | undefined> {
   try {
     const hazard = await guard.inspect(context);
     return hazard && { guard: guard.name, ...hazard, message: oneLine(hazard.message, maxMessageLength) };
@@ -57,11 +50,11 @@ async function inspected(guard: Guard, context: GuardContext): Promise<GuardFind
 }
 
 /** Makes the same read once, whatever its result. */
-function readOnce(read: GuardRead, replies: KnownReplies): GuardRead {
+function cachedRead(read: GuardRead, cache: ReadCache): GuardRead {
   return (key, params, limitMs) => {
-    const question = questionOf(key, params);
-    const answer = replies.get(question) ?? read(key, params, limitMs);
-    replies.set(question, answer);
-    return answer as ReturnType<typeof read<typeof key>>;
+    const name = cacheKey(key, params);
+    const reply = cache.get(name) ?? read(key, params, limitMs);
+    cache.set(name, reply);
+    return reply as ReturnType<typeof read<typeof key>>;
   };
 }

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { type Intake, maxBodyBytes, maxHeldBytes } from '../../../../src/admin/calls/body-memory.ts';
+import { type ReceiveOptions, maxBodyBytes, maxTotalBytes } from '../../../../src/admin/calls/body-memory.ts';
 import { givenBodyMemory } from '../../../support/given-body-memory.ts';
 import { untilIs } from '../../../support/until.ts';
 
@@ -11,7 +11,7 @@ const patient = { ...impatient, graceMs: 60_000 };
 /** Memory, and what it receives from alice. */
 function givenReceiver() {
   const memory = givenBodyMemory();
-  const receive = (source: Readable, more: Partial<Intake> = {}) =>
+  const receive = (source: Readable, more: Partial<ReceiveOptions> = {}) =>
     memory.receive({
       principal: 'alice',
       source,
@@ -29,18 +29,18 @@ it('a buffered body counts from the arrival of its bytes until they are read', a
   const ends: unknown[] = [];
   const onEnd = async (...end: unknown[]) => void ends.push(end);
   const receiving = receive(source, { length: 1_000_000, onEnd });
-  expect(memory.heldBytes()).toBe(0);
+  expect(memory.bufferedBytes()).toBe(0);
 
   source.write('first');
-  await untilIs(() => memory.heldBytes(), 5);
+  await untilIs(() => memory.bufferedBytes(), 5);
   source.end(Buffer.alloc(300_000));
   const body = await receiving;
-  expect(memory.heldBytes()).toBe(300_005);
+  expect(memory.bufferedBytes()).toBe(300_005);
 
   expect(String(body.read(5))).toBe('first');
-  expect([memory.heldBytes(), body.taken]).toEqual([300_000, 5]);
+  expect([memory.bufferedBytes(), body.bytesRead]).toEqual([300_000, 5]);
   expect((await buffer(body)).length).toBe(300_000);
-  expect(body.taken).toBe(300_005);
+  expect(body.bytesRead).toBe(300_005);
   await untilIs(() => body.closed, true);
   expect(ends).toEqual([[300_005, undefined]]);
 });
@@ -57,7 +57,7 @@ it('a buffered body fits into the half of its principal, and into what all other
 
   await expect(hold('alice', 2)).rejects.toMatchObject(refusal(`alice has ${maxBodyBytes - 1} bytes`));
   const held = [await hold('alice', 1), await hold('bob', maxBodyBytes)];
-  await expect(hold('carol', 1)).rejects.toMatchObject(refusal(`all callers have ${maxHeldBytes} bytes`));
+  await expect(hold('carol', 1)).rejects.toMatchObject(refusal(`all callers have ${maxTotalBytes} bytes`));
   const unread = receive(new PassThrough(), { length: 2 });
   await expect(unread, 'is refused by the length that it announces').rejects.toThrow('Not enough memory');
   first.destroy();
@@ -116,7 +116,7 @@ it.each([undefined, 2 * maxBodyBytes])(
     const parts = Array.from({ length: 20 }, (_, index) => Buffer.alloc(maxBodyBytes / 10, index));
 
     const body = await receive(Readable.from(parts, { objectMode: false }), { length });
-    const most = memory.heldBytes();
+    const most = memory.bufferedBytes();
     const whole = await buffer(body);
 
     expect(most).toBeLessThanOrEqual(1.1 * maxBodyBytes);
@@ -133,6 +133,6 @@ it('an oversized body waits for its reader, and buffers little meanwhile', async
   for (let part = 0; part < 1_000; part += 1) source.write(Buffer.alloc(10_000));
   await untilIs(() => source.isPaused(), true);
 
-  expect(memory.heldBytes()).toBeLessThan(100_000);
+  expect(memory.bufferedBytes()).toBeLessThan(100_000);
   body.destroy();
 });

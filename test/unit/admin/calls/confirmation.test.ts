@@ -10,9 +10,9 @@ const confirmation = (method: string, path: string) => confirmationOf(operations
 it('every destructive operation must be confirmed, and nothing else', () => {
   const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
   const required = rows.filter(([key]) => {
-    const operation = operations.named(key)!;
+    const operation = operations.get(key)!;
     const names = [...operation.template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => [name, 'x']);
-    return confirmationOf(operations.call(operation, Object.fromEntries(names))!, 'lb-paris').length > 0;
+    return confirmationOf(operations.toCall(operation.operationId, Object.fromEntries(names))!, 'lb-paris').length > 0;
   });
 
   expect(required.map(([key]) => key)).toEqual(

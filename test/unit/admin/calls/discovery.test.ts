@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { discover, type ParameterDescriptor, problemsOf } from '../../../../src/admin/calls/discovery.ts';
+import { discover, type ParameterDescriptor, validationProblems } from '../../../../src/admin/calls/discovery.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';
@@ -14,9 +14,9 @@ const patient = new AbortController().signal;
 const operations = createOperations();
 
 function callOf(key: EndpointKey) {
-  const operation = operations.named(key)!;
+  const operation = operations.get(key)!;
   const names = [...operation.template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => [name, 'x']);
-  return operations.call(operation, Object.fromEntries(names))!;
+  return operations.toCall(operation.operationId, Object.fromEntries(names))!;
 }
 
 /** Asks for the parameters of a call; returns the result for this answer, and the request. */
@@ -186,31 +186,31 @@ describe('the check of a body against its parameters', () => {
   it('names missing, empty and unknown parameters', () => {
     const parameters = [a({ required: true }), a({ name: 'c', required: true }), a({ name: 'b', non_blank: true })];
 
-    expect(problemsOf({ b: '', z: 1 }, parameters)).toEqual([
+    expect(validationProblems({ b: '', z: 1 }, parameters)).toEqual([
       'a is required and not there.',
       'c is required and not there.',
       'b must not be empty.',
       'z is not a parameter of this call, which takes a, b, c.',
     ]);
-    expect(problemsOf({ y: 1, z: 1 }, [a(), a({ name: 'b' })])).toEqual([
+    expect(validationProblems({ y: 1, z: 1 }, [a(), a({ name: 'b' })])).toEqual([
       'y, z are not parameters of this call, which takes a, b.',
     ]);
   });
 
   it('reports an empty body, even if nothing is required', () => {
-    expect(problemsOf({}, [a()])).toEqual(['At least one parameter must be sent.']);
-    expect(problemsOf({}, [a({ required: true })])).toEqual(['a is required and not there.']);
+    expect(validationProblems({}, [a()])).toEqual(['At least one parameter must be sent.']);
+    expect(validationProblems({}, [a({ required: true })])).toEqual(['a is required and not there.']);
   });
 
   it('is skipped if nothing is described', () => {
-    expect(problemsOf({ key: 'x' }, [])).toEqual([]);
+    expect(validationProblems({ key: 'x' }, [])).toEqual([]);
   });
 
   it.each(['__proto__', 'constructor', 'toString'])('treats %s like any other name', (name) => {
     const body = JSON.parse(`{"${name}":1}`) as Record<string, unknown>;
 
-    expect(problemsOf(body, [a()])).toEqual([`${name} is not a parameter of this call, which takes a.`]);
-    expect(problemsOf({}, [a({ name, required: true })])).toEqual([`${name} is required and not there.`]);
+    expect(validationProblems(body, [a()])).toEqual([`${name} is not a parameter of this call, which takes a.`]);
+    expect(validationProblems({}, [a({ name, required: true })])).toEqual([`${name} is required and not there.`]);
   });
 
   it.each<[value: unknown, parts: Partial<ParameterDescriptor>, problems: readonly string[]]>([
@@ -239,7 +239,7 @@ describe('the check of a body against its parameters', () => {
     ['99', { format: 'port' }, []],
     ['99', { format: '(a+)+' }, []],
   ])('reports for %j with %j the problems %j, without the value', (value, parts, problems) => {
-    expect(problemsOf({ a: value }, [a(parts)])).toEqual(problems);
+    expect(validationProblems({ a: value }, [a(parts)])).toEqual(problems);
   });
 });
 
@@ -289,7 +289,7 @@ describe('a hostile list of parameters', () => {
       fc.asyncProperty(params, odd, body, async (list, description, fields) => {
         const { discovered, problem } = await discovering({ params: list, description });
         if (!discovered) return problem instanceof AdminProblem;
-        return problemsOf(fields, discovered.parameters).every((sentence) => typeof sentence === 'string');
+        return validationProblems(fields, discovered.parameters).every((sentence) => typeof sentence === 'string');
       }),
     );
   });

@@ -34,11 +34,11 @@ async function givenLongAnswer(
       stage: 'recorded',
     },
     beforeSending: () => undefined,
-    slot: { signal: new AbortController().signal, keepFor: (exchange) => void (over = exchange) },
+    slot: { signal: new AbortController().signal, extendUntil: (exchange) => void (over = exchange) },
     memory,
     freeze: { state: undefined, signal: new AbortController().signal },
     timeoutMs: 5_000,
-    onOver: async (outcome) => void outcomes.push(outcome),
+    onOutcome: async (outcome) => void outcomes.push(outcome),
   });
   answering.catch(() => undefined);
   /** The body of the answer, as its caller gets it. */

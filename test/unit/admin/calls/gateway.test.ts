@@ -1,5 +1,7 @@
+import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { Farm } from '../../../../src/appliance/farm.ts';
 import type { RelayRequest } from '../../../../src/appliance/relay.ts';
 import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
 import { createFreezeSwitch } from '../../../../src/admin/policy/freeze.ts';
@@ -8,11 +10,12 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { createPrincipals, type Principal } from '../../../../src/admin/policy/principal.ts';
 import type { AdminAppliance } from '../../../../src/admin/calls/session.ts';
 import { createRecorder } from '../../../../src/admin/calls/recorder.ts';
-import type { AdminCall, PinnedPlan, RecentReads } from '../../../../src/admin/calls/admin-call.ts';
+import type { AdminCall, PinnedPlan, ReadSnapshot } from '../../../../src/admin/calls/admin-call.ts';
 import { readBody, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
 import { createRequestQueue } from '../../../../src/admin/calls/request-queue.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { steadyNow } from '../../../../src/lib/time.ts';
+import { listening } from '../../../support/listening.ts';
 import { givenBodyMemory } from '../../../support/given-body-memory.ts';
 import { until, untilIs } from '../../../support/until.ts';
 import { givenEntry, givenPrincipal } from '../../../support/given-principal.ts';
@@ -37,11 +40,13 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   const clock = { ms: expiresAtMs - 60_000 };
   const during: Partial<Record<Moment, () => Promise<void>>> = {};
   const farm = { status: 'down' };
+  /** The farms as polling read them last. */
+  const polled: { farms?: readonly Farm[] } = {};
   const records: AuditRecord[] = [];
   const sent: string[] = [];
   const reads: string[] = [];
   const answered = Promise.withResolvers<void>();
-  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 16, maxWaitMs: 30_000 });
+  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 16, maxQueueWaitMs: 30_000 });
   let queued = 0;
   const principals = createPrincipals([entry], () => clock.ms);
   const freeze = createFreezeSwitch(
@@ -52,7 +57,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   const applianceAt = (place: string): AdminAppliance =>
     ({
       name: 'lb-1',
-      knownFarms: () => undefined,
+      knownFarms: () => polled.farms,
       client: {
         async read(key: keyof typeof stoppedFarm) {
           reads.push(key);
@@ -76,7 +81,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
 
   const appliances = new Map([['lb-1', applianceAt('old')]]);
   const operations = createOperations();
-  const bodyLimits = { patienceMs: 10_000, memory: givenBodyMemory() };
+  const bodyLimits = { timeoutMs: () => 10_000, memory: givenBodyMemory() };
   const parts: GatewayParts = {
     appliances,
     queue: {
@@ -102,11 +107,13 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     freeze,
     principals,
     approvals: () => ({ requiredFor: [] }),
-    bodyLimits,
-    timeoutMs,
+    memory: bodyLimits.memory,
+    timeoutMs: () => timeoutMs,
+    vipLimitsOf: () => ({ networks: ['127.0.0.0/8'], connectTo: {} }),
+    sleep: () => Promise.resolve(),
     metrics: { sent: () => undefined },
-    onLeaving: () => () => undefined,
-    onChanged: () => undefined,
+    onWrite: () => () => undefined,
+    onWritten: () => undefined,
   };
   const gateway = new Gateway(parts);
 
@@ -171,8 +178,8 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   }
 
   /** Makes a request that waits in the queue until `release` is called. */
-  async function inQueue<Made extends object>(kind: 'change' | 'read', make: () => Made) {
-    if (kind === 'change') request('/farms/other/actions');
+  async function inQueue<Made extends object>(kind: 'write' | 'read', make: () => Made) {
+    if (kind === 'write') request('/farms/other/actions');
     else request('/farms/other/status', { method: 'GET', body: undefined });
     await untilIs(() => sent.length, 1);
     const waiting = make();
@@ -185,7 +192,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     records: () => records.filter(({ path }) => !path.includes('/other')),
     sent: () => sent.filter((call) => !call.includes('/other')),
     reads,
-    changes: () => gateway.changeCountOf('lb-1'),
+    changes: () => gateway.writeCountOf('lb-1'),
     queued: () => queued,
     appliances,
     applianceAt,
@@ -201,6 +208,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     },
     farm,
+    polled,
     narrow: (appliances: readonly string[]) => principals.replace([{ ...entry, appliances }]),
   };
 }
@@ -224,13 +232,13 @@ const events = [
 ];
 
 /** The plan of an approved change that starts the farm. */
-const planOf = (recent: RecentReads): PinnedPlan => ({
+const planOf = (reads: ReadSnapshot): PinnedPlan => ({
   requestedBy: 'alice',
   approvedBy: 'bob',
   isApproved: true,
   urls: new Set([`https://old${start}`]),
   guards: new Set(),
-  recent,
+  reads,
 });
 
 describe('a change whose approval has just read everything', () => {
@@ -242,7 +250,7 @@ describe('a change whose approval has just read everything', () => {
 
   it('is sent without another read', async () => {
     const steps = await givenSteps();
-    const plan = planOf({ replies: answers(), changeCount: steps.changes(), atMs: steadyNow() });
+    const plan = planOf({ cache: answers(), writeCount: steps.changes(), atMs: steadyNow() });
 
     await steps.request(start, { plan }).answer;
 
@@ -253,7 +261,7 @@ describe('a change whose approval has just read everything', () => {
   it.each(['a change was sent since', 'it was read a second ago'])('is checked again if %s', async (why) => {
     const steps = await givenSteps();
     const atMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
-    const plan = planOf({ replies: answers(), changeCount: steps.changes(), atMs });
+    const plan = planOf({ cache: answers(), writeCount: steps.changes(), atMs });
     if (why.includes('since')) await steps.request('/farms/shop/backends', { method: 'POST' }).answer;
     steps.farm.status = 'up';
 
@@ -265,7 +273,7 @@ describe('a change whose approval has just read everything', () => {
 describe('a waiting change', () => {
   it.each(events)('is not sent when $what while it is queued', async ({ code, happen }) => {
     const steps = await givenSteps();
-    const { answer, leave, release } = await steps.inQueue('change', () => steps.request(start));
+    const { answer, leave, release } = await steps.inQueue('write', () => steps.request(start));
 
     await happen(steps, leave);
     release();
@@ -358,7 +366,7 @@ describe.each(questions)('$question in the queue', ({ make, ends }) => {
 
 it('a queued change is refused as soon as changes are frozen', async () => {
   const steps = await givenSteps();
-  const { answer } = await steps.inQueue('change', () => steps.request(start));
+  const { answer } = await steps.inQueue('write', () => steps.request(start));
 
   await steps.freeze();
 
@@ -410,7 +418,7 @@ it('a change is not sent after its caller got a timeout', async () => {
 
 it('a queued change is sent over the new connections after a reload of its appliance', async () => {
   const steps = await givenSteps();
-  const { answer, release } = await steps.inQueue('change', () => steps.request(start));
+  const { answer, release } = await steps.inQueue('write', () => steps.request(start));
 
   steps.appliances.set('lb-1', steps.applianceAt('new'));
   release();
@@ -421,7 +429,7 @@ it('a queued change is sent over the new connections after a reload of its appli
 
 it('a queued change is refused when a reload has removed its appliance', async () => {
   const steps = await givenSteps();
-  const { answer, release } = await steps.inQueue('change', () => steps.request(start));
+  const { answer, release } = await steps.inQueue('write', () => steps.request(start));
 
   steps.appliances.delete('lb-1');
   release();
@@ -451,4 +459,46 @@ it('a change during a freeze is refused before its confirmation is checked, and 
 
   await expectRefused(steps, steps.request('/farms/shop', deletion).answer, 'frozen');
   expect(steps.reads).toEqual([]);
+});
+
+/** L4 farms, of which `shop` is called and `mail` listens, and the connections to it. */
+async function givenL4Farms() {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  const place = { profile: 'l4xnat', state: 'up', vip: '127.0.0.1', vport: String(await listening(server)) };
+  return { farms: ['shop', 'mail'].map((name) => ({ ...place, name })), connections: () => connections };
+}
+
+it('a call from outside connects to other L4 farms once it has its slot, and again after it', async () => {
+  const steps = await givenSteps();
+  const { farms, connections } = await givenL4Farms();
+  steps.polled.farms = farms;
+  let before: number | undefined;
+  steps.during.intent = async () => {
+    await untilIs(connections, 1);
+    before = connections();
+  };
+
+  expect(await steps.request(start).answer).toMatchObject({ status: 200 });
+
+  await untilIs(connections, 2);
+  expect(before).toBe(1);
+});
+
+it('a call from outside that gets no slot connects to no farm', async () => {
+  const steps = await givenSteps();
+  const { farms, connections } = await givenL4Farms();
+  const waiting = await steps.inQueue('write', () => {
+    steps.polled.farms = farms;
+    return steps.request(start);
+  });
+
+  await steps.freeze();
+
+  await expectRefused(steps, waiting.answer, 'frozen');
+  waiting.release();
+  expect(connections()).toBe(0);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { JournalError } from '../../../../src/admin/journal/failures.ts';
 import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
-import { createRecorder, type Subject } from '../../../../src/admin/calls/recorder.ts';
+import { createRecorder, type AuditSubject } from '../../../../src/admin/calls/recorder.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
@@ -40,7 +40,7 @@ function givenRecorder() {
   return { recorder, written, lost, state };
 }
 
-function givenSubject(known: Partial<Subject> = {}): Subject {
+function givenSubject(known: Partial<AuditSubject> = {}): AuditSubject {
   return {
     id: 'request-1',
     principal: givenPrincipal({ role: 'viewer' }),

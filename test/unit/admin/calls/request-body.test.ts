@@ -14,8 +14,8 @@ const pace = { graceMs: 60_000, tooSlow: () => new Error('too slow') };
 const here = new AbortController().signal;
 
 /** Patient unless the test is about a slow sender: this machine may be the slow one. */
-async function givenUpload(body: Readable, contentLength: number, patienceMs = 60_000) {
-  const limits = { patienceMs, memory: givenBodyMemory() };
+async function givenUpload(body: Readable, contentLength: number, timeoutMs = 60_000) {
+  const limits = { timeoutMs: () => timeoutMs, memory: givenBodyMemory() };
   const read = await readBody('gzip', { contentType: 'application/gzip', contentLength, body }, limits);
   if (!read) throw new Error('an upload has a body');
   onTestFinished(() => read.release());
@@ -95,7 +95,7 @@ it('an upload is aborted when its sender disconnects or changes are frozen', asy
   const freeze = new AbortController();
   const frozen = await givenUpload(new PassThrough(), 8);
   const waiting = frozen.receive('alice', freeze.signal);
-  freeze.abort(new AdminProblem('frozen', { detail: 'Frozen.', remedy: 'Thaw.' }));
+  freeze.abort(new AdminProblem('frozen', { detail: 'Frozen.', remedy: 'Unfreeze.' }));
   await expect(waiting).rejects.toMatchObject({ code: 'frozen' });
 });
 
@@ -104,11 +104,11 @@ describe('a body in memory', () => {
   const read = async (kind: BodyKind, text: string | Buffer, more: Partial<UnreadBody> = {}) => {
     const body = Readable.from([Buffer.from(text)]);
     // Patient but with a body that never comes.
-    const patienceMs = more.body instanceof PassThrough ? 50 : 60_000;
+    const timeoutMs = more.body instanceof PassThrough ? 50 : 60_000;
     return await readBody(
       kind,
       { contentType: json, contentLength: text.length, body, ...more },
-      { patienceMs, memory: givenBodyMemory() },
+      { timeoutMs: () => timeoutMs, memory: givenBodyMemory() },
     );
   };
 

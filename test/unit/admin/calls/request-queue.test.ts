@@ -5,14 +5,14 @@ const here = new AbortController().signal;
 
 /** A queue for the reads of one appliance, and requests whose work ends when the test says so. */
 function givenQueue({ maxReads = 1, maxWaiting = 4 }: { maxReads?: number; maxWaiting?: number } = {}) {
-  const queue = createRequestQueue({ maxReads: () => maxReads, maxWaiting, maxWaitMs: 1_000 });
+  const queue = createRequestQueue({ maxReads: () => maxReads, maxWaiting, maxQueueWaitMs: 1_000 });
   return {
     queue,
     request(principal: string, turn: Partial<QueueRequest> = {}) {
       const { promise: work, resolve: end } = Promise.withResolvers<void>();
       let slot: QueueSlot | undefined;
-      const what = { noun: 'read', object: 'of farm shop' };
-      const ran = queue.run({ appliance: 'lb-1', kind: 'read', what, principal, signal: here, ...turn }, (held) => {
+      const label = { noun: 'read', object: 'of farm shop' };
+      const ran = queue.run({ appliance: 'lb-1', kind: 'read', label, principal, signal: here, ...turn }, (held) => {
         slot = held;
         return work;
       });
@@ -57,7 +57,7 @@ it('the request queue names what holds the slots, and for how long, when a wait 
   request('alice');
   await vi.advanceTimersByTimeAsync(10_000);
   request('bob');
-  request('bob', { what: { noun: 'dry run', object: 'of farm db' } });
+  request('bob', { label: { noun: 'dry run', object: 'of farm db' } });
   const late = request('carol');
   await vi.advanceTimersByTimeAsync(30_000);
 
@@ -72,9 +72,9 @@ it('the request queue names what holds the slots, and for how long, when a wait 
 it('the request queue runs one change at a time, beside the reads', async () => {
   const { request } = givenQueue({ maxReads: 2 });
   const states = [
-    request('alice', { kind: 'change' }),
-    request('bob', { kind: 'change' }),
-    request('bob', { kind: 'change', appliance: 'lb-2' }),
+    request('alice', { kind: 'write' }),
+    request('bob', { kind: 'write' }),
+    request('bob', { kind: 'write', appliance: 'lb-2' }),
     request('bob'),
   ].map(({ state }) => state());
 
@@ -86,7 +86,7 @@ it('the request queue holds a slot as long as an exchange lasts, even after the 
   const exchange = Promise.withResolvers<void>();
   const first = request('alice');
   expect(await first.state()).toBe('runs');
-  first.slot()?.keepFor(exchange.promise);
+  first.slot()?.extendUntil(exchange.promise);
   const second = request('bob');
 
   first.end();

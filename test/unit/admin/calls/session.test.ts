@@ -5,14 +5,14 @@ import { ApplianceError } from '../../../../src/appliance/errors.ts';
 import type { RelayResponse, RelayRequest } from '../../../../src/appliance/relay.ts';
 
 const here = new AbortController().signal;
-const what = { noun: 'read', object: 'of farm shop' };
-const place = { appliance: 'lb-1', kind: 'read', what, principal: 'alice', signal: here } as const;
+const label = { noun: 'read', object: 'of farm shop' };
+const place = { appliance: 'lb-1', kind: 'read', label, principal: 'alice', signal: here } as const;
 
 it('an appliance gets no further call while it works on one whose caller has timed out', async () => {
   const answer = Promise.withResolvers<RelayResponse>();
   const relay = { send: () => answer.promise };
   const appliance = { relay, knownFarms: () => undefined } as unknown as AdminAppliance;
-  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxWaitMs: 60_000 });
+  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxQueueWaitMs: 60_000 });
   const order: string[] = [];
   const ask = (slot: QueueSlot) =>
     createSession({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'PUT', path: '/farms/shop' });
@@ -37,7 +37,7 @@ it('a read is aborted and releases its slot once its caller has the response', a
       ),
   };
   const appliance = { relay, knownFarms: () => undefined } as unknown as AdminAppliance;
-  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxWaitMs: 60_000 });
+  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxQueueWaitMs: 60_000 });
 
   const asked = queue.run(place, (slot) =>
     createSession({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'GET', path: '/farms/shop/status' }),

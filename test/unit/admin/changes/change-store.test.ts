@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
-import type { Opened } from '../../../../src/admin/journal/journal.ts';
+import type { StoredState } from '../../../../src/admin/journal/journal.ts';
 import type { AuditLine } from '../../../../src/admin/journal/record.ts';
 import { endingOf, sweep } from '../../../../src/admin/changes/recover.ts';
 import type { Change } from '../../../../src/admin/changes/change.ts';
@@ -18,14 +18,14 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
   const clock = { ms: created };
   const states: (string | undefined)[] = [];
   const forgotten: string[] = [];
-  let tellOpened: (opened: Opened) => void = () => undefined;
+  let tellOpened: (opened: StoredState) => void = () => undefined;
   const journal: ChangesContext['journal'] = {
     append({ state }, alongside) {
       states.push(state);
       forgotten.push(...(alongside?.forgotten ?? []));
       return Promise.resolve({ seq: 1, hash: '' });
     },
-    keep: () => Promise.resolve(),
+    writeState: () => Promise.resolve(),
     onOpened(listener) {
       tellOpened = listener;
     },
@@ -110,7 +110,7 @@ it('the change store refuses a decision on a change while another decision is in
   const work = Promise.withResolvers<void>();
   const working = store.withLock(entry, () => work.promise);
 
-  await expect(store.deciding(entry, () => Promise.resolve(entry.change))).rejects.toMatchObject({
+  await expect(store.lockForDecision(entry, () => Promise.resolve(entry.change))).rejects.toMatchObject({
     code: 'busy',
     message: `${entry.change.id} is being changed; nothing was sent.`,
     remedy: 'Try again in a moment.',
@@ -118,14 +118,14 @@ it('the change store refuses a decision on a change while another decision is in
   });
   work.resolve();
   await working;
-  expect(await store.deciding(entry, () => Promise.resolve(entry.change))).toBe(entry.change);
+  expect(await store.lockForDecision(entry, () => Promise.resolve(entry.change))).toBe(entry.change);
 });
 
 it('the change store reports an unreadable journal instead of an empty list until it is open', () => {
   const { journal, ...parts } = { journal: { onOpened: () => undefined } };
   const store = new ChangeStore({ journal, ...parts } as unknown as ChangeStoreParts);
 
-  expect(() => store.refuseUnread()).toThrow('The journal cannot be written');
+  expect(() => store.assertLoaded()).toThrow('The journal cannot be written');
 });
 
 it('the change store reports an unknown outcome for a change whose records are missing', () => {

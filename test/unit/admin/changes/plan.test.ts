@@ -18,7 +18,7 @@ const dryRun: DryRun = {
   current: null,
 };
 
-const write = { key: 'updateFarm', params: { farmname: 'shop' } } as const;
+const write = { operationId: 'updateFarm', params: { farmname: 'shop' } } as const;
 
 /** The differences from a plan of one call with a body. */
 interface Differences {
@@ -45,7 +45,7 @@ function planOf(differences: Differences = {}) {
   } as unknown as RecipeCalls;
   const context = { ...givenRecipe({}), calls };
   const content = { type, bytes: Buffer.from(bytes) };
-  const call = { operation: write.key, parameters: write.params, content };
+  const call = { operation: write.operationId, parameters: write.params, content };
   return makePlan({ task: recipe ? { recipe, parameters: {} } : call, force, digestKey }, context);
 }
 

@@ -6,7 +6,7 @@ import { Secret } from '../../../../src/lib/secret.ts';
 import { recipes } from '../../../../src/admin/recipes/recipes.ts';
 import type { AlertSource, Change } from '../../../../src/admin/changes/change.ts';
 import { Proposals } from '../../../../src/admin/changes/proposals.ts';
-import { keyOfTask, repairOf, repairs } from '../../../../src/admin/changes/repairs.ts';
+import { keyOfTask, ruleFor, repairRules } from '../../../../src/admin/changes/repairs.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
 import { alertNames } from '../../../support/shipped-rules.ts';
 import { until } from '../../../support/until.ts';
@@ -27,7 +27,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
   const found = principals.identify('token');
   if (!found || !('principal' in found)) throw new Error('the token is in force');
   const sender = { principal: found.principal, token: new Secret('token'), address: '192.0.2.7' };
-  const all = changes.map((change) => ({ change, alerts: [] as readonly AlertSource[] }));
+  const all = changes.map((change) => ({ change, firingAlerts: [] as readonly AlertSource[] }));
   const asked: string[] = [];
   const planned = Promise.withResolvers<void>();
   let suppressed = 0;
@@ -36,12 +36,12 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
       get all() {
         return all;
       },
-      async ask({ appliance, task: { parameters }, alerts = [] }) {
+      async propose({ appliance, task: { parameters }, alerts }) {
         if (refuses) throw new AdminProblem('upstream_unreachable', { detail: 'It does not answer.', remedy: '-' });
         await planned.promise;
         const change = { ...proposal, id: `ch-${all.length}`, appliance, parameters };
         asked.push(appliance);
-        all.push({ change, alerts });
+        all.push({ change, firingAlerts: alerts });
         return change;
       },
       setAlerts: () => Promise.resolve(),
@@ -59,7 +59,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
   });
   return {
     tell: (alerts: readonly Record<string, string>[]) =>
-      proposals.take(
+      proposals.accept(
         { version: '4', alerts: alerts.map((labels) => ({ status: 'firing', labels, startsAt: since })) },
         sender,
       ),
@@ -116,7 +116,7 @@ it.each<readonly [string, Readonly<Record<string, string>>]>([
 });
 
 it('the table of repairs names only alerts of the rules', () => {
-  expect(Object.keys(repairs).filter((name) => !alertNames.includes(name))).toEqual([]);
+  expect(Object.keys(repairRules).filter((name) => !alertNames.includes(name))).toEqual([]);
 });
 
 it('each of 25 appliances has at most five proposals, even when all alerts arrive at once', async () => {
@@ -137,7 +137,7 @@ it.each([
   ['silent', 'restart-farm'],
   ['critical', undefined],
 ])('ZlbFarmDown of a farm that is %s is repaired by %s', (status, recipe) => {
-  expect(repairOf({ alertname: 'ZlbFarmDown', farm: 'shop', status })?.recipe).toBe(recipe);
+  expect(ruleFor({ alertname: 'ZlbFarmDown', farm: 'shop', status })?.recipe).toBe(recipe);
 });
 
 it('at most ten plans a minute are attempted for an appliance, even if none succeeds', async () => {

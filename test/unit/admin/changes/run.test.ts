@@ -4,12 +4,12 @@ import type { AuditLine } from '../../../../src/admin/journal/record.ts';
 import type { CallResponse, Write } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Step } from '../../../../src/admin/recipes/recipe.ts';
 import { endingOf } from '../../../../src/admin/changes/recover.ts';
-import { pinned, runSteps, type StepParts } from '../../../../src/admin/changes/run.ts';
+import { pinPlan, runSteps, type StepParts } from '../../../../src/admin/changes/run.ts';
 import type { AdminCall } from '../../../../src/admin/calls/admin-call.ts';
 import type { StepEvent } from '../../../../src/admin/changes/change.ts';
 import { givenChange } from './given-change.ts';
 
-const write = { key: 'actOnFarm', params: { farmname: 'shop' } } as const;
+const write = { operationId: 'actOnFarm', params: { farmname: 'shop' } } as const;
 const changing = (name: string): Step =>
   callStep({ title: `Change ${name}`, write: { ...write }, done: `${name} is changed.`, undo: `put ${name} back` });
 const looking = (name: string, error?: Error): Step => ({
@@ -29,7 +29,7 @@ async function run(
   let calls = 0;
   const ending = await runSteps(steps, {
     calls: {
-      callFor: () => ({ stage: 'new' }) as AdminCall,
+      buildCall: () => ({ stage: 'new' }) as AdminCall,
       send(call) {
         calls += 1;
         if (leaves()) call.stage = 'sent';
@@ -219,7 +219,7 @@ it.each([
     const decision = { by, what, reason: null, at: '2026-11-24T01:10:00.000Z' };
     const plan = { facts: [], steps: [] };
 
-    const held = pinned(givenChange({ decision }), { plan, recent: { replies: new Map(), changeCount: 0, atMs: 0 } });
+    const held = pinPlan(givenChange({ decision }), { plan, reads: { cache: new Map(), writeCount: 0, atMs: 0 } });
 
     expect(held).toMatchObject({ requestedBy: 'alice', ...approval });
   },

@@ -3,7 +3,7 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { recipes } from '../../../../src/admin/recipes/recipes.ts';
 import { type ChangeRequest, readChangeRequest, readTask, secretsOf } from '../../../../src/admin/changes/task.ts';
 
-const known = { operations: createOperations(), recipes: () => recipes };
+const known = { operations: createOperations(), recipes: () => recipes, digestKey: 'key' };
 const restart = { recipe: 'restart-farm', parameters: { farm: 'shop' } };
 const stop = { operation: 'actOnFarm', parameters: { farmname: 'shop' }, body: { action: 'stop' } };
 const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, 'x']));
@@ -63,5 +63,5 @@ it('a change request without the time of a dry run is accepted, even if the cloc
   let ms = Date.UTC(2026, 0, 1);
   const asked = { appliance: 'lb-1', reason: 'a test', ...restart };
 
-  expect(readChangeRequest(asked, { ...known, now: () => ms++ }).askedAtMs).toBeUndefined();
+  expect(readChangeRequest(asked, { ...known, now: () => ms++ }).askedAtMs).toBe(Date.UTC(2026, 0, 1));
 });

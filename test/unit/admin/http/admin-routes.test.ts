@@ -15,6 +15,7 @@ function givenRoutes() {
     return search.promise;
   };
   const app = fastify();
+  app.setSerializerCompiler(() => JSON.stringify);
   declareContext(app);
   app.addHook('onRequest', async (request, reply) => {
     const principal = givenPrincipal({ name: String(request.headers['x-test-name'] ?? 'ann') });

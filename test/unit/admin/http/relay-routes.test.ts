@@ -16,13 +16,11 @@ it('a caller whose call waits is not cut off as an idle connection', async () =>
   const gateway: Partial<Record<keyof Gateway, unknown>> = {
     applianceFor: () => ({ name: 'lb-1' }),
     admit: () => 'cleared',
+    send: () => (sent.resolve(), answer.promise),
   };
   const parts: Partial<RelayRoutesParts> = {
     gateway: gateway as Gateway,
-    changes: {
-      sendDirectly: () => (sent.resolve(), answer.promise),
-      askInstead: () => Promise.reject(new Error('it needs no approval')),
-    },
+    changes: { submitCall: () => Promise.reject(new Error('it needs no approval')) },
     operations: createOperations(),
     bodies: { read: async () => undefined },
   };

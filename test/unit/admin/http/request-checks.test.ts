@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { expect, it } from 'vitest';
-import { rejectCrossOrigin } from '../../../../src/admin/http/request-checks.ts';
+import { assertSameOrigin } from '../../../../src/admin/http/request-checks.ts';
 
 const host = 'gateway.test:9446';
 
@@ -15,7 +15,7 @@ it.each([
   [{ host, origin: `https://${host}` }, false],
   [{ host }, false],
 ])('a request from a web page with the headers %j is refused: %s', (headers, isRefused) => {
-  const check = () => rejectCrossOrigin({ headers } as unknown as FastifyRequest);
+  const check = () => assertSameOrigin({ headers } as unknown as FastifyRequest);
 
   if (isRefused) expect(check).toThrow('another origin');
   else expect(check).not.toThrow();

@@ -30,7 +30,7 @@ it.each([
   const { database, entries } = await givenWritten(file);
 
   take(file);
-  database.settle(entries);
+  database.prepareNext(entries);
 
   expect(database.isInPlace).toBe(false);
 });
@@ -38,7 +38,7 @@ it.each([
 it('a journal that stays where it is counts as present', async () => {
   const { database, entries } = await givenWritten(givenFile());
 
-  database.settle(entries);
+  database.prepareNext(entries);
 
   expect(database.isInPlace).toBe(true);
 });

@@ -13,8 +13,8 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type JournalError, maxWaitMs } from '../../../../src/admin/journal/failures.ts';
-import type { Opened } from '../../../../src/admin/journal/journal.ts';
+import { type JournalError, diskTimeoutMs } from '../../../../src/admin/journal/failures.ts';
+import type { StoredState } from '../../../../src/admin/journal/journal.ts';
 import { verifyJournal } from '../../../../src/admin/journal/verify.ts';
 import { linesOf, recordsOf, tamper } from '../../../support/journal-file.ts';
 import { givenFile, givenJournal, givenRecord, givenRecords } from './given-journal.ts';
@@ -104,10 +104,10 @@ it('the changes and the freeze are stored in the transaction of their record, an
     ]),
   });
   await journal.append(givenRecord({ event: 'freeze' }), { freeze: 'because', forgotten: ['ch-1'] });
-  await journal.keep({ changes: new Map([['ch-2', 'new']]) });
+  await journal.writeState({ changes: new Map([['ch-2', 'new']]) });
   await journal.close();
   const next = givenJournal(file).journal;
-  const opened: Opened[] = [];
+  const opened: StoredState[] = [];
   next.onOpened((each) => void opened.push(each));
 
   await next.open();
@@ -120,9 +120,9 @@ it('the changes and the freeze are stored in the transaction of their record, an
 it('the changes and the freeze leave no secret on disk once they are replaced', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
-  await journal.keep({ changes: new Map([['ch-1', 'canary-of-a-password'.repeat(500)]]) });
+  await journal.writeState({ changes: new Map([['ch-1', 'canary-of-a-password'.repeat(500)]]) });
 
-  await journal.keep({ changes: new Map([['ch-1', 'over']]) });
+  await journal.writeState({ changes: new Map([['ch-1', 'over']]) });
 
   for (const path of [file, `${file}-wal`]) expect(readFileSync(path, 'latin1'), path).not.toContain('canary');
 });
@@ -171,14 +171,14 @@ it('a journal file that cannot be written is retried at the next call, without a
 
 it('a write that finished after its caller timed out is known to the next call', async () => {
   const { journal } = givenJournal(givenFile());
-  const openings: Opened[] = [];
+  const openings: StoredState[] = [];
   journal.onOpened((opened) => void openings.push(opened));
   await journal.append(givenRecord());
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
 
   const late = journal.append(givenRecord(), { changes: new Map([['ch-1', '{}']]) });
-  vi.advanceTimersByTime(maxWaitMs);
+  vi.advanceTimersByTime(diskTimeoutMs);
   await expect(late).rejects.toThrow('has not answered');
   const next = await journal.append(givenRecord());
 

@@ -27,9 +27,9 @@ it('a freeze takes effect before the journal stores it', async () => {
 
   expect(freeze.state).toEqual(frozen);
   expect(freeze.signal.aborted).toBe(true);
-  expect(freeze.isKept).toBe(false);
+  expect(freeze.isSaved).toBe(false);
   await kept;
-  expect(freeze.isKept).toBe(true);
+  expect(freeze.isSaved).toBe(true);
   expect(JSON.parse(journal.freeze ?? '')).toEqual(frozen);
 });
 
@@ -38,22 +38,22 @@ it('a freeze holds while the disk is full, says that it is not stored, and is st
   journal.isFull = true;
 
   await freeze.freeze(incident, keep);
-  await freeze.keepAgain();
-  expect({ state: freeze.state, isKept: freeze.isKept }).toEqual({ state: frozen, isKept: false });
+  await freeze.retrySave();
+  expect({ state: freeze.state, isKept: freeze.isSaved }).toEqual({ state: frozen, isKept: false });
 
   journal.isFull = false;
-  await freeze.keepAgain();
+  await freeze.retrySave();
 
-  expect(freeze.isKept).toBe(true);
+  expect(freeze.isSaved).toBe(true);
   expect(journal.freeze).toContain('incident 7');
 });
 
-it('a freeze stays in effect if the thaw cannot be stored', async () => {
+it('a freeze stays in effect if the unfreeze cannot be stored', async () => {
   const { freeze, keep, journal } = givenSwitch();
   await freeze.freeze(incident, keep);
   journal.isFull = true;
 
-  await expect(freeze.thaw(keep)).rejects.toThrow('no room');
+  await expect(freeze.unfreeze(keep)).rejects.toThrow('no room');
 
   expect(freeze.state).toEqual(frozen);
   expect(freeze.signal.aborted).toBe(true);
@@ -62,21 +62,21 @@ it('a freeze stays in effect if the thaw cannot be stored', async () => {
 it('a freeze is taken over from the opened journal, which never lifts one that it has not stored yet', async () => {
   const { freeze, keep, journal } = givenSwitch();
 
-  freeze.found(JSON.stringify(frozen));
+  freeze.load(JSON.stringify(frozen));
   expect(freeze.state).toEqual(frozen);
-  freeze.found(undefined);
+  freeze.load(undefined);
   expect(freeze.state).toBeUndefined();
 
   journal.isFull = true;
   await freeze.freeze(incident, keep);
-  freeze.found(undefined);
+  freeze.load(undefined);
   expect(freeze.state).toEqual(frozen);
 });
 
 it('a freeze is assumed if its record in the journal cannot be read', () => {
   const { freeze } = givenSwitch();
 
-  freeze.found('{');
+  freeze.load('{');
 
   expect(freeze.state).toEqual({ by: 'unknown', reason: 'unknown', since: 'unknown' });
 });
@@ -90,7 +90,7 @@ it('a freeze ends as the last call says: memory, signal, journal and metric agre
       const pending: Promise<unknown>[] = [];
       for (const { freezes, turnsBefore } of steps) {
         for (let turn = 0; turn < turnsBefore; turn += 1) await setImmediate();
-        pending.push(freezes ? freeze.freeze(incident, keep) : freeze.thaw(keep));
+        pending.push(freezes ? freeze.freeze(incident, keep) : freeze.unfreeze(keep));
       }
       await Promise.all(pending);
 
@@ -100,7 +100,7 @@ it('a freeze ends as the last call says: memory, signal, journal and metric agre
         freeze.signal.aborted,
         journal.freeze !== undefined,
         changes.at(-1) ?? false,
-        freeze.isKept,
+        freeze.isSaved,
       ]).toEqual([freezes, freezes, freezes, freezes, true]);
     }),
     { numRuns: 100 },

@@ -10,7 +10,7 @@ const operations = createOperations();
 
 function refusalOf(method: string, path: string): unknown {
   try {
-    return operations.find(method, path).operation.key;
+    return operations.find(method, path).operation.operationId;
   } catch (error) {
     return error;
   }
@@ -26,7 +26,7 @@ describe('finding an operation', () => {
   ])('resolves %s %s to %s and sends it as %s', (method, path, key, sent) => {
     const call = operations.find(method, path);
 
-    expect(call.operation.key).toBe(key);
+    expect(call.operation.operationId).toBe(key);
     expect(call.path).toBe(sent);
   });
 
@@ -73,7 +73,7 @@ describe('finding an operation', () => {
   });
 
   it.each(['actOnFarm', 'PUT /farms/{farmname}/actions'])('finds an operation by %s', (name) => {
-    expect(operations.named(name)?.key).toBe('actOnFarm');
+    expect(operations.get(name)?.operationId).toBe('actOnFarm');
   });
 
   it('sends exactly what it got, or refuses it, for any names', () => {

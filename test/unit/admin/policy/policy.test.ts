@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
-import { may, mayOwn, maySeeRecord, ownOperations, riskOf, roleMay } from '../../../../src/admin/policy/policy.ts';
+import {
+  may,
+  mayUseGatewayOperation,
+  maySeeRecord,
+  gatewayOperations,
+  riskOf,
+  roleMay,
+} from '../../../../src/admin/policy/policy.ts';
 import { roles } from '../../../../src/admin/policy/principal.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
@@ -52,22 +59,22 @@ describe('the lists of a token', () => {
 });
 
 describe('the operations of the gateway itself', () => {
-  const keys = Object.keys(ownOperations) as (keyof typeof ownOperations)[];
+  const keys = Object.keys(gatewayOperations) as (keyof typeof gatewayOperations)[];
 
   it('have no key or route of an appliance operation', () => {
     const routes = Object.values(endpoints).map(({ route }) => route as string);
 
     expect(keys.filter((key) => key in endpoints)).toEqual([]);
-    expect(Object.values(ownOperations).filter((route) => routes.includes(route))).toEqual([]);
+    expect(Object.values(gatewayOperations).filter((route) => routes.includes(route))).toEqual([]);
   });
 
   it.each(keys)('include %s only for the role admin, within the lists of its token', (key) => {
-    expect(mayOwn(givenPrincipal(), key)).toEqual(yes);
-    expect(mayOwn(givenPrincipal({ allow: [key] }), key)).toEqual(yes);
+    expect(mayUseGatewayOperation(givenPrincipal(), key)).toEqual(yes);
+    expect(mayUseGatewayOperation(givenPrincipal({ allow: [key] }), key)).toEqual(yes);
     for (const role of ['viewer', 'operator'] as const)
-      expect(mayOwn(givenPrincipal({ role, allow: [key] }), key)).toEqual(no('role_too_low'));
+      expect(mayUseGatewayOperation(givenPrincipal({ role, allow: [key] }), key)).toEqual(no('role_too_low'));
     for (const lists of [{ allow: [] }, { allow: ['listFarms'] }, { deny: [key] }, { allow: [key], deny: [key] }])
-      expect(mayOwn(givenPrincipal(lists), key)).toEqual(no('operation_denied'));
+      expect(mayUseGatewayOperation(givenPrincipal(lists), key)).toEqual(no('operation_denied'));
   });
 
   it.each([
@@ -78,12 +85,12 @@ describe('the operations of the gateway itself', () => {
     [['lb-a'], no('appliance_denied')],
     [['*-a', 'lb-*'], no('appliance_denied')],
     [[], no('appliance_denied')],
-  ])('permit a freeze or a thaw to a token of %j: %j', (appliances, decision) => {
+  ])('permit a freeze or an unfreeze to a token of %j: %j', (appliances, decision) => {
     const principal = givenPrincipal({ appliances });
 
-    expect(mayOwn(principal, 'freeze')).toEqual(decision);
-    expect(mayOwn(principal, 'unfreeze')).toEqual(decision);
-    expect(mayOwn(principal, 'readAudit')).toEqual(yes);
+    expect(mayUseGatewayOperation(principal, 'freeze')).toEqual(decision);
+    expect(mayUseGatewayOperation(principal, 'unfreeze')).toEqual(decision);
+    expect(mayUseGatewayOperation(principal, 'readAudit')).toEqual(yes);
   });
 });
 
@@ -126,7 +133,7 @@ describe('the risk of a call', () => {
   it('is that of its row for every other operation', () => {
     const operations = createOperations();
     for (const key of Object.keys(endpoints) as EndpointKey[]) {
-      const operation = operations.named(key);
+      const operation = operations.get(key);
       expect(operation && riskOf({ operation, params: {}, path: '/' }), key).toBe(endpoints[key].risk);
     }
   });

@@ -111,8 +111,8 @@ describe('a reload of the tokens', () => {
     principals.replace([entry('bob')]);
 
     expect(principals.identify('ann-token')).toBeUndefined();
-    expect(() => principals.refuseUnlessInForce(ann)).toThrow(withdrawn);
-    expect(() => principals.refuseUnlessInForce(bob)).not.toThrow();
+    expect(() => principals.assertInForce(ann)).toThrow(withdrawn);
+    expect(() => principals.assertInForce(bob)).not.toThrow();
     expect(principalIn(principals.identify('bob-token'))).toBe(bob);
   });
 
@@ -131,10 +131,10 @@ describe('a reload of the tokens', () => {
 
     principals.replace([entry('ann', change)]);
 
-    expect(() => principals.refuseUnlessInForce(before)).toThrow(withdrawn);
+    expect(() => principals.assertInForce(before)).toThrow(withdrawn);
     const token = change.sha256 === undefined ? 'ann-token' : 'another';
     const after = principalIn(principals.identify(token));
-    expect(() => principals.refuseUnlessInForce(after)).not.toThrow();
+    expect(() => principals.assertInForce(after)).not.toThrow();
     expect(after).toMatchObject({
       name: 'ann',
       ...Object.fromEntries(Object.entries(change).filter(([key]) => key !== 'sha256')),
@@ -147,7 +147,7 @@ describe('a reload of the tokens', () => {
 
     principals.replace([entry('eve'), entry('ann')]);
 
-    expect(() => principals.refuseUnlessInForce(ann)).not.toThrow();
+    expect(() => principals.assertInForce(ann)).not.toThrow();
   });
 
   it('still recognises former tokens, which must not be recorded', () => {

@@ -29,7 +29,7 @@ async function planFor(old: Identity, made: Identity, alsoCovered = false) {
     fewerNames: false,
     changeKeyType: false,
     alsoCovered,
-    wants: () => true,
+    isWanted: () => true,
   };
   return await planDelivery(givenRecipe({ calls }), newCertificate, options);
 }
@@ -124,7 +124,7 @@ it('a delivery makes no call that waits for the proxies of other farms', async (
     { path: 'k', text: made.key },
     { nowMs: Date.now() },
   );
-  const options = { replaces: undefined, fewerNames: false, changeKeyType: false, wants: () => true };
+  const options = { replaces: undefined, fewerNames: false, changeKeyType: false, isWanted: () => true };
 
   const { deliveries } = await planDelivery(context, newCertificate, options);
 

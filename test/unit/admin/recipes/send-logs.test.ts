@@ -58,7 +58,7 @@ it.each([
 
   expect(facts).toEqual(['Its remote syslog is now: {"params":[{"ip":"192.0.2.9"}]}']);
   expect(steps).toMatchObject([
-    { write: { key: 'setRemoteSyslog' }, undo: 'zlb-exporter admin lb-1 send-logs to=off' },
+    { write: { operationId: 'setRemoteSyslog' }, undo: 'zlb-exporter admin lb-1 send-logs to=off' },
   ]);
   expect(JSON.parse(String(steps[0]?.write?.content?.bytes))).toEqual(body);
 });
@@ -78,7 +78,7 @@ it.each([
 it('send-logs removes the target with to=off', async () => {
   const { steps } = await planned('off', usual);
 
-  expect(steps).toMatchObject([{ write: { key: 'removeRemoteSyslog' } }]);
+  expect(steps).toMatchObject([{ write: { operationId: 'removeRemoteSyslog' } }]);
 });
 
 it('send-logs prints a line for rsyslog when the appliance describes no such call', async () => {

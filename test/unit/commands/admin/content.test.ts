@@ -7,7 +7,7 @@ import { readContent, redactor } from '../../../../src/commands/admin/content.ts
 import { givenFolder } from '../../../support/folder.ts';
 
 function operation(key: string): Operation {
-  return createOperations().named(key)!;
+  return createOperations().get(key)!;
 }
 
 function givenInput(text: string) {

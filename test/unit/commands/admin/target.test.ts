@@ -6,7 +6,11 @@ const operations = createOperations();
 
 function targetOf(...words: string[]) {
   const { call, fields } = parseTarget(words, operations);
-  return { key: call.operation.key, path: call.path, fields: Object.fromEntries(fields.map((f) => [f.name, f.value])) };
+  return {
+    key: call.operation.operationId,
+    path: call.path,
+    fields: Object.fromEntries(fields.map((f) => [f.name, f.value])),
+  };
 }
 
 it.each([

@@ -4,7 +4,7 @@ import type { EndpointRow } from '../../../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../../../src/appliance/errors.ts';
 import type { Farm } from '../../../../../src/appliance/farm.ts';
-import type { KnownReplies, GuardFinding } from '../../../../../src/admin/policy/guards/guard.ts';
+import type { ReadCache, GuardFinding } from '../../../../../src/admin/policy/guards/guard.ts';
 import { inspectCall } from '../../../../../src/admin/policy/guards/inspect.ts';
 import { createOperations } from '../../../../../src/admin/policy/operation.ts';
 
@@ -40,16 +40,16 @@ export async function inspect(
     params?: Record<string, string>;
     body?: Record<string, unknown>;
     onLimit?: (key: ReadKey, limitMs: number) => void;
-    answers?: KnownReplies;
+    answers?: ReadCache;
     knownFarms?: readonly Farm[];
   } = {},
 ): Promise<{ readonly findings: readonly GuardFinding[]; readonly asked: readonly string[] }> {
   const operations = createOperations();
-  const operation = operations.named(key)!;
+  const operation = operations.get(key)!;
   const named = Object.entries({ ...usualParams, ...params }).filter(([name]) =>
     operation.template.includes(`{${name}}`),
   );
-  const call = operations.call(operation, Object.fromEntries(named))!;
+  const call = operations.toCall(operation.operationId, Object.fromEntries(named))!;
   const asked: string[] = [];
   const reader = async (read: ReadKey, readParams: object, limitMs?: number) => {
     asked.push([read, ...Object.values(readParams)].join(' '));

@@ -1,6 +1,6 @@
 import { ifMissing } from '../../lib/disk.ts';
 import {
-  type Contents,
+  type JournalContents,
   type FoundRecords,
   type JournalEntry,
   findIn,
@@ -13,7 +13,7 @@ import { JournalError, type JournalFailure, lateJournal, toJournalError } from '
 import { processNow } from '../../lib/time.ts';
 import type { AuditPosition } from './record.ts';
 
-/** A request to the thread. */
+/** A request to the thread of the journal. */
 export type JournalRequest =
   | {
       readonly do: 'write';
@@ -34,13 +34,13 @@ export type JournalRequest =
 export interface JournalResponse {
   readonly positions?: readonly (AuditPosition | undefined)[];
   /** After the file was opened. */
-  readonly opened?: Contents;
+  readonly opened?: JournalContents;
   readonly found?: FoundRecords;
   readonly failure?: { readonly reason: JournalFailure | undefined; readonly message: string };
 }
 
-/** Answers requests to the journal, and opens its file at the first one. */
-export class JournalKeeper {
+/** Answers the requests of a journal in its thread, and opens its file at the first one. */
+export class JournalRequestHandler {
   readonly #file: string;
   #database: JournalDatabase | undefined;
 
@@ -74,14 +74,14 @@ export class JournalKeeper {
     const opened = isOpen ? undefined : this.#database.contents;
     if (processNow() > untilMs) throw lateJournal(this.#file);
     const positions = entries.length === 0 ? [] : this.#database.write(entries);
-    if (entries.length > 0) this.#settle(entries);
+    if (entries.length > 0) this.#prepareNext(entries);
     return { positions, ...(opened && { opened }) };
   }
 
-  /** Entries that are on disk have not failed if this fails: the next request opens the file. */
-  #settle(entries: readonly JournalEntry[]): void {
+  /** A failure here does not fail the entries, which are on disk: the next request opens the file. */
+  #prepareNext(entries: readonly JournalEntry[]): void {
     try {
-      this.#database?.settle(entries);
+      this.#database?.prepareNext(entries);
     } catch {
       this.#close();
     }

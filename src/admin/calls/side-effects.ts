@@ -6,8 +6,8 @@ import type { ApplianceSession } from './session.ts';
 import type { EventFields } from './recorder.ts';
 import type { AdminCall } from './admin-call.ts';
 
-/** Failures that the read itself would meet too. */
-const ownFailures: readonly FailureReason[] = [
+/** Failures that the read itself would have as well. */
+const sharedFailures: readonly FailureReason[] = [
   'timeout',
   'gateway_timeout',
   'connect',
@@ -17,10 +17,10 @@ const ownFailures: readonly FailureReason[] = [
 ];
 
 /**
- * Looks whether a read that acts on L4 farms acts on its farm (docs/api.md §1.7), with a call that
- * only reads files. Rejects with an {@link AdminProblem}.
+ * Detects whether a read has its side effect on this farm (docs/api.md §1.7), with a call that only
+ * reads files. Rejects with an {@link AdminProblem}.
  */
-export async function actsNow(
+export async function hasSideEffectNow(
   { operation: { row }, params }: OperationCall,
   session: Pick<ApplianceSession, 'read'>,
   appliance: string,
@@ -29,7 +29,7 @@ export async function actsNow(
   try {
     return !isHarmless(await session.read('readFarmsSummary', {}), params.farmname ?? '');
   } catch (error) {
-    if (error instanceof ApplianceError && !ownFailures.includes(error.reason)) return true;
+    if (error instanceof ApplianceError && !sharedFailures.includes(error.reason)) return true;
     throw upstreamProblem(error, appliance, 'none');
   }
 }
@@ -37,29 +37,29 @@ export async function actsNow(
 /** Callers choose the names of farms; an appliance has fewer L4 farms. */
 const maxUnanswered = 1_000;
 
-/** The reads that acted and were not answered: each further one leaves a process. */
+/** The reads with a side effect that were not answered: each further one leaves a process. */
 export class UnansweredReads {
-  readonly #changeCountOf: (appliance: string) => number;
-  /** How many changes there were then, by appliance and farm. */
+  readonly #writeCountOf: (appliance: string) => number;
+  /** The count of writes then, by appliance and farm. */
   readonly #unanswered = new Map<string, number>();
 
-  constructor(changeCountOf: (appliance: string) => number) {
-    this.#changeCountOf = changeCountOf;
+  constructor(writeCountOf: (appliance: string) => number) {
+    this.#writeCountOf = writeCountOf;
   }
 
-  note({ appliance, target: { acts, params } }: AdminCall, { status, code }: EventFields): void {
-    if (!acts || (status !== 504 && code !== 'upstream_timeout')) return;
+  record({ appliance, target: { hasSideEffect, params } }: AdminCall, { status, code }: EventFields): void {
+    if (!hasSideEffect || (status !== 504 && code !== 'upstream_timeout')) return;
     const key = `${appliance} ${params.farmname}`;
     this.#unanswered.delete(key);
-    this.#unanswered.set(key, this.#changeCountOf(appliance));
+    this.#unanswered.set(key, this.#writeCountOf(appliance));
     const [oldest] = this.#unanswered.keys();
     if (this.#unanswered.size > maxUnanswered && oldest !== undefined) this.#unanswered.delete(oldest);
   }
 
-  /** Throws an {@link AdminProblem} for a farm that no change has made new since. */
-  refuse({ appliance, force, target: { params } }: AdminCall): void {
+  /** Throws an {@link AdminProblem} for a farm whose last read was not answered, unless a write came since. */
+  assertAnswered({ appliance, force, target: { params } }: AdminCall): void {
     const { farmname } = params;
-    if (force || this.#unanswered.get(`${appliance} ${farmname}`) !== this.#changeCountOf(appliance)) return;
+    if (force || this.#unanswered.get(`${appliance} ${farmname}`) !== this.#writeCountOf(appliance)) return;
     throw new AdminProblem('guarded', {
       detail: `The last read of this kind for ${farmname} was not answered: its daemon may hang; each further call leaves a process on the appliance. Nothing was sent.`,
       remedyValue: `Look at nftlb on ${appliance}. It may be read again after a change.`,

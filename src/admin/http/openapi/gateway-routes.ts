@@ -21,10 +21,10 @@ interface PlaceSchema {
 }
 
 /** The routes of the gateway itself that say what they are, by path and verb. */
-export type OwnPaths = Record<string, Record<string, JsonObject>>;
+export type GatewayPaths = Record<string, Record<string, JsonObject>>;
 
 /** Adds a route of the gateway to its document; one without an operationId is a file of a page. */
-export function describeRoute(paths: OwnPaths, { url, method, schema }: RouteOptions): void {
+export function describeRoute(paths: GatewayPaths, { url, method, schema }: RouteOptions): void {
   // Fastify adds a HEAD for each GET.
   if (!hasOperation(schema) || typeof method !== 'string' || method === 'HEAD') return;
   const { params, querystring, headers, takes, response, ...described } = schema;

@@ -5,8 +5,8 @@ import type { AuditLine } from './record.ts';
 
 /**
  * Compares the changes and the freeze of a journal with its records: each state is in the
- * transaction of its record, so that a change of only the tables is found. A change may only be
- * gone that is in none of `openStates` any more.
+ * transaction of its record, so that an edit of only the tables is found. Only a change that is in
+ * none of `openStates` may be gone.
  */
 export function createStateCheck(database: DatabaseSync, openStates: readonly string[]) {
   const changes = new Map(
@@ -21,7 +21,6 @@ export function createStateCheck(database: DatabaseSync, openStates: readonly st
   const gone = new Map<string, string>();
   let frozenBy: string | undefined;
   return {
-    /** Takes the next record. */
     add({ event, request, principal, state, requested_by: requestedBy, appliance }: AuditLine): void {
       if (event === 'freeze') frozenBy = principal;
       if (event === 'unfreeze') frozenBy = undefined;
@@ -34,14 +33,14 @@ export function createStateCheck(database: DatabaseSync, openStates: readonly st
     /** Returns what differs after the last record, each as the rest of a sentence. */
     get faults(): readonly string[] {
       const ofChanges = [...changes].flatMap(([id, text]) => {
-        const [kept, expected] = [keptState(text), recorded.get(id) ?? 'none'];
+        const [kept, expected] = [storedStateText(text), recorded.get(id) ?? 'none'];
         return kept === expected
           ? []
-          : `keeps another change ${textOf(id)} than its records: ${kept} instead of ${expected}`;
+          : `keeps another change ${displayText(id)} than its records: ${kept} instead of ${expected}`;
       });
-      const kept = freeze && keptFreeze(String(freeze.freeze));
+      const kept = freeze && storedFreezeText(String(freeze.freeze));
       const ofGone = [...gone].map(
-        ([id, text]) => `does not keep change ${textOf(id)}, which is ${text} by its records`,
+        ([id, text]) => `does not keep change ${displayText(id)}, which is ${text} by its records`,
       );
       const ofFreeze = `keeps another freeze than its records: ${kept ?? 'none'} instead of ${frozenBy ?? 'none'}`;
       return [...ofChanges, ...ofGone, ...(kept === frozenBy ? [] : [ofFreeze])];
@@ -50,22 +49,22 @@ export function createStateCheck(database: DatabaseSync, openStates: readonly st
 }
 
 function stateText({ state, requested_by: by, appliance }: Readonly<Record<string, unknown>>): string {
-  return `${textOf(state)} by ${textOf(by)} on ${textOf(appliance)}`;
+  return `${displayText(state)} by ${displayText(by)} on ${displayText(appliance)}`;
 }
 
-function keptState(text: string): string {
+function storedStateText(text: string): string {
   const stored = parseJson(text);
   return isRecord(stored) && isRecord(stored.change) ? stateText(stored.change) : unreadable;
 }
 
-function keptFreeze(text: string): string {
+function storedFreezeText(text: string): string {
   const value = parseJson(text);
-  return isRecord(value) ? textOf(value.by) : unreadable;
+  return isRecord(value) ? displayText(value.by) : unreadable;
 }
 
 const unreadable = 'one that cannot be read';
 
 /** Returns a value that may be forged, for one line. */
-function textOf(value: unknown): string {
+function displayText(value: unknown): string {
   return oneLine(typeof value === 'string' ? value : JSON.stringify([value]), 100);
 }

@@ -4,34 +4,34 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { maxValuesOf } from '../../appliance/reply-bounds.ts';
 import type { AdminCall, PinnedPlan } from '../calls/admin-call.ts';
-import { wholeBody } from '../calls/session.ts';
+import { readBody } from '../calls/session.ts';
 import { bodyOf } from '../calls/request-body.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import { type KnownReplies, questionOf } from '../policy/guards/guard.ts';
+import { type ReadCache, cacheKey } from '../policy/guards/guard.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
-import { isChangeRisk } from '../policy/policy.ts';
+import { isWriteRisk } from '../policy/policy.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import { applianceError, type CallResponse, type RecipeCalls, LateError, type Write } from '../recipes/calls.ts';
 import type { RecipeContext } from '../recipes/recipe.ts';
 import type { ChangesContext } from './context.ts';
-import type { IdentifiedChange } from './task.ts';
+import type { NewChange } from './task.ts';
 
-/** A change, in whose name its calls are made, and for what. */
 export interface ChangeCallsParts {
   /** All records of the calls have its id. */
-  readonly wanted: IdentifiedChange;
+  readonly change: NewChange;
+  /** In whose name the calls are made. */
   readonly caller: Caller;
   /** Set once it may change something. */
   readonly plan?: PinnedPlan;
   /** The replies so far: guards of dry runs need not read them again. */
-  readonly replies?: KnownReplies;
+  readonly cache?: ReadCache;
 }
 
 /** The calls of a change; the steps that run see how far each has come. */
 export interface ChangeCalls extends RecipeCalls {
-  /** Makes a call, which is not sent yet. Throws an {@link AdminError}. */
-  callFor(write: Write): AdminCall;
+  /** Builds a call, which is not sent yet. Throws an {@link AdminError}. */
+  buildCall(write: Write): AdminCall;
   /** Rejects with an {@link AdminError}. */
   send(call: AdminCall): Promise<CallResponse>;
 }
@@ -39,13 +39,13 @@ export interface ChangeCalls extends RecipeCalls {
 /** Longer answers are of no use to a recipe; the exporter polls within the same bound. */
 const maxAnswerBytes = 8_388_608;
 
-/** Returns what the steps of a change have of the world, for as long as the caller is there. */
-export function recipeContextFor(
+/** Creates what a recipe and its steps may use, for as long as the caller is there. */
+export function createRecipeContext(
   context: ChangesContext,
   parts: ChangeCallsParts,
 ): RecipeContext & { readonly calls: ChangeCalls } {
-  const { wanted, caller } = parts;
-  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = wanted;
+  const { change, caller } = parts;
+  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = change;
   return {
     calls: createCalls(context, parts),
     values: task.parameters,
@@ -68,17 +68,17 @@ function createCalls(
   { gateway, operations }: Pick<ChangesContext, 'gateway' | 'operations'>,
   parts: ChangeCallsParts,
 ): ChangeCalls {
-  const { wanted, caller, replies = new Map() } = parts;
-  const { id, appliance } = wanted;
-  const callFor = (write: Write): AdminCall => adminCall(callOf(operations, write), write, parts);
+  const { change, caller, cache = new Map() } = parts;
+  const { id, appliance } = change;
+  const buildCall = (write: Write): AdminCall => buildAdminCall(operationCall(operations, write), write, parts);
 
   async function send(call: AdminCall): Promise<CallResponse> {
     const { path } = call.target;
     try {
       const clearance = gateway.admit(call);
-      if (clearance === 'needs_approval') throw needsApproval(call);
+      if (clearance === 'needs_approval') throw approvalNeeded(call);
       const response = await gateway.send(call, clearance);
-      const body = await wholeBody(response, path, maxAnswerBytes);
+      const body = await readBody(response, path, maxAnswerBytes);
       const mediaType = mediaTypeOf(response.headers['content-type'] ?? '');
       const whole = { status: response.status, mediaType, requestId: id, body };
       if (whole.status >= 400) throw applianceError(whole, appliance);
@@ -93,31 +93,38 @@ function createCalls(
 
   return {
     appliance,
-    async read(key, params, withinMs) {
-      const row: EndpointRow & { readonly reply: (typeof endpoints)[typeof key]['reply'] } = endpoints[key];
-      const response = await send({ ...callFor({ key, params }), limitMs: withinMs });
+    async read(operationId, params, withinMs) {
+      const row: EndpointRow & { readonly reply: (typeof endpoints)[typeof operationId]['reply'] } =
+        endpoints[operationId];
+      const response = await send({ ...buildCall({ operationId, params }), limitMs: withinMs });
       const expected = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, maxAnswerBytes) };
       const checked = checkResponse({ ...response, text: response.body.toString() }, expected);
       if (!('value' in checked)) throw unusable(appliance, row.route, checked.because);
       // Read with the rights of the caller.
-      replies.set(questionOf(key, params), Promise.resolve(checked.value));
+      cache.set(cacheKey(operationId, params), Promise.resolve(checked.value));
       return checked.value as never;
     },
-    readText: async (key, params) => (await send(callFor({ key, params }))).body.toString(),
+    readText: async (operationId, params) => (await send(buildCall({ operationId, params }))).body.toString(),
     async write(write) {
-      await send(callFor(write));
+      await send(buildCall(write));
     },
-    callFor,
+    buildCall,
     send,
-    dryRun: async (write) => await gateway.dryRun({ ...callFor(write), planReplies: replies }),
-    parametersOf: (write) => gateway.parametersOf(callOf(operations, write), { ...caller, id, appliance }),
+    dryRun: async (write) => await gateway.dryRun({ ...buildCall(write), planCache: cache }),
+    parametersOf: (write) => gateway.parametersOf(operationCall(operations, write), { ...caller, id, appliance }),
     urlOf: (write) =>
-      gateway.applianceFor({ principal: caller.principal, appliance }).relay.urlOf(callOf(operations, write).path),
+      gateway
+        .applianceFor({ principal: caller.principal, appliance })
+        .relay.urlOf(operationCall(operations, write).path),
   };
 }
 
-function adminCall(target: OperationCall, { content }: Write, { wanted, caller, plan }: ChangeCallsParts): AdminCall {
-  const { id, appliance, reason, force, breakGlass = false } = wanted;
+function buildAdminCall(
+  target: OperationCall,
+  { content }: Write,
+  { change, caller, plan }: ChangeCallsParts,
+): AdminCall {
+  const { id, appliance, reason, force, breakGlass = false } = change;
   const { row } = target.operation;
   return {
     ...caller,
@@ -126,7 +133,7 @@ function adminCall(target: OperationCall, { content }: Write, { wanted, caller, 
     target,
     body: bodyOf(row.body, content),
     reason,
-    force: force && isChangeRisk(row.risk),
+    force: force && isWriteRisk(row.risk),
     breakGlass,
     plan,
     stage: 'new',
@@ -134,13 +141,15 @@ function adminCall(target: OperationCall, { content }: Write, { wanted, caller, 
   };
 }
 
-/** Returns the call of a write; throws an {@link AdminError} for a name that no path can carry. */
-function callOf(operations: Operations, { key, params }: Pick<Write, 'key' | 'params'>): OperationCall {
-  const operation = operations.named(key);
-  const call = operation && operations.call(operation, params);
+/** Throws an {@link AdminError} for a name that no path can carry. */
+function operationCall(
+  operations: Operations,
+  { operationId, params }: Pick<Write, 'operationId' | 'params'>,
+): OperationCall {
+  const call = operations.toCall(operationId, params);
   if (call) return call;
   throw new AdminError('A name cannot be part of a path', {
-    detail: `${endpoints[key].route} was not asked for.`,
+    detail: `${endpoints[operationId].route} was not asked for.`,
     remedy: 'Check the names given: no slashes, and nothing empty.',
   });
 }
@@ -152,9 +161,9 @@ function unusable(appliance: string, route: string, because: string): AdminError
   });
 }
 
-function needsApproval({ target }: AdminCall): AdminProblem {
+function approvalNeeded({ target }: AdminCall): AdminProblem {
   return new AdminProblem('cannot_wait', {
-    detail: `${target.operation.key} needs approval now; nothing was sent.`,
+    detail: `${target.operation.operationId} needs approval now; nothing was sent.`,
     remedy: 'Ask for the change again: a reload has changed admin.approvals.',
   });
 }
