@@ -30,7 +30,7 @@ export async function readingResults(page: string): Promise<Result> {
           store.put('lb', reading.farm, fillRegistry('lb', write), { rank: 0, maxSeries: 1_000_000 });
         }
         // Resolves once they are rendered; a page of no appliance takes no time.
-        await store.page(form, new Set());
+        await store.exposition(form, new Set());
       });
     },
     () => timed(() => registry.metrics()),

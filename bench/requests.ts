@@ -34,7 +34,7 @@ export async function requestResults(): Promise<readonly Result[]> {
       const { content } = readLine(line);
       if (typeof content === 'string' || content.kind !== 'answer') return refuse(`not read: ${line}`);
       counts.countLine(content.kind);
-      counts.answered(content);
+      counts.countResponse(content);
     },
     fault: refuse,
     incomplete: () => refuse('half a line'),

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { runCommandLine } from './cli.ts';
@@ -45,7 +45,7 @@ try {
   });
   await Promise.all([written(process.stdout), written(process.stderr)]);
   // Node.js lists a request until the turn in which it was answered is over.
-  await nextTurn();
+  await yieldToEventLoop();
   end(code);
 } catch (error) {
   crash(error);

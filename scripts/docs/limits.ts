@@ -1,4 +1,4 @@
-import { keptPeriods, maxTimedFarms } from '../../src/history/farm-times.ts';
+import { storedPeriods, maxTimedFarms } from '../../src/history/farm-times.ts';
 import { maxRequestSeries } from '../../src/admin/calls/admin-metrics.ts';
 import { maxOpenPerPrincipal } from '../../src/admin/changes/changes.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
@@ -17,8 +17,8 @@ import { endpoints } from '../../src/appliance/api/table.ts';
 import { maxBufferedBytes } from '../../src/appliance/relay.ts';
 import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
 import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts';
-import { maxListed, maxListedBytes } from '../../src/history/kept-event.ts';
-import { maxKept, maxReadingBytes } from '../../src/history/shares.ts';
+import { maxListed, maxListedBytes } from '../../src/history/stored-event.ts';
+import { maxStored, maxReadingBytes } from '../../src/history/storage-limits.ts';
 import { maxFound, maxFoundBytes, maxReadBytes } from '../../src/history/event.ts';
 import { statesPerMinute } from '../../src/scheduler/failure-log.ts';
 import { maxTwinDifferences } from '../../src/server/status-api.ts';
@@ -27,17 +27,17 @@ import { maxNames as maxServerNames } from '../../src/collectors/vip-targets.ts'
 import { maxShards } from '../../src/config/shard.ts';
 import { bytesPerPart, freeParts } from '../../src/lib/growing-buffer.ts';
 import { formatDuration } from '../../src/lib/time.ts';
-import { maxUses } from '../../src/state/describe.ts';
+import { maxUses } from '../../src/state/appliance-status.ts';
 import { maxHits } from '../../src/pages/status/search.ts';
 import { maxNameLength as maxLoggedLength, maxNames } from '../../src/request-log/counts.ts';
 import { maxLineBytes } from '../../src/request-log/frames.ts';
 import { maxTimes } from '../../src/request-log/line.ts';
 import * as receiver from '../../src/request-log/receiver.ts';
-import { linesPerSlot, slotMs } from '../../src/request-log/request-log.ts';
+import { linesPerWindow, windowMs } from '../../src/request-log/request-log.ts';
 import { maxWaiting as maxWaitingLines, maxWaitMs as lineWaitMs } from '../../src/request-log/waiting.ts';
-import { keptReplies } from '../../src/state/appliance-state.ts';
+import { storedReplies } from '../../src/state/appliance-state.ts';
 import { maxHistory } from '../../src/state/transition-history.ts';
-import { maxPagesAtOnce } from '../../src/server/metrics-app.ts';
+import { maxExpositionsAtOnce } from '../../src/server/metrics-app.ts';
 import { maxPipelined } from '../../src/server/connections.ts';
 import { maxHeaderSize } from '../../src/server/create-app.ts';
 import * as password from '../../src/server/password-check.ts';
@@ -115,7 +115,7 @@ function clients(): string {
       'waiting password comparisons',
       `${password.maxWaiting}, at most ${password.maxWaitingPerNetwork} of a network. Above that, the answer is 503`,
     ],
-    ['pages of `/probe`, or of `/metrics` with `appliance`, that are made at once', count(maxPagesAtOnce)],
+    ['pages of `/probe`, or of `/metrics` with `appliance`, that are made at once', count(maxExpositionsAtOnce)],
     [
       `unfinished answers of a listener, of all paths, longer than ${kib(countedBytes)}`,
       `${maxUnfinished}, and ${mib(maxUnfinishedBytes)} of them. A new one replaces one that is older than ${formatDuration(patienceMs)}, or one of the network and path with more of them than its own; else it gets 503`,
@@ -149,7 +149,7 @@ function replies(): string {
     ],
     ['nesting', count(maxDepth), '`malformed`'],
     ['a name, a text', `${maxNameLength}, ${count(maxTextLength)} characters`, 'it ends in a digest'],
-    ['all that is kept of an appliance', `${keptReplies} times \`limits.body_bytes\``, '`oversize`'],
+    ['all that is kept of an appliance', `${storedReplies} times \`limits.body_bytes\``, '`oversize`'],
   ]);
 }
 
@@ -158,9 +158,9 @@ function requestLog(): string {
     ['a line', `${count(maxLineBytes)} bytes`],
     [
       'lines of an appliance',
-      `${count((linesPerSlot * 1_000) / slotMs)} a second, also malformed and empty ones. Above that, TCP waits, and UDP is dropped`,
+      `${count((linesPerWindow * 1_000) / windowMs)} a second, also malformed and empty ones. Above that, TCP waits, and UDP is dropped`,
     ],
-    ['connections', `${receiver.maxConnections}; of one appliance ${receiver.maxOfSender}`],
+    ['connections', `${receiver.maxConnections}; of one appliance ${receiver.maxConnectionsPerSender}`],
     [
       'silence on a connection',
       `${formatDuration(receiver.firstBytesMs)} before its first byte, ${formatDuration(receiver.idleMs)} after it; then it ends`,
@@ -182,11 +182,11 @@ function others(): string {
     ['shards', count(maxShards)],
     [
       'events of the history',
-      `${count(maxKept.file.events)} and ${mib(maxKept.file.bytes)}; ${count(maxKept.memory.events)} and ${mib(maxKept.memory.bytes)} without \`history.file\`. Above that, the appliances with the most lose their oldest: of each, first what is not a change of the configuration and no call`,
+      `${count(maxStored.file.events)} and ${mib(maxStored.file.bytes)}; ${count(maxStored.memory.events)} and ${mib(maxStored.memory.bytes)} without \`history.file\`. Above that, the appliances with the most lose their oldest: of each, first what is not a change of the configuration and no call`,
     ],
     [
       'when a farm was up',
-      `${keptPeriods[0].count} hours by the hour, and ${keptPeriods[1].count} days by the day, about 5 KB for each of ${count(maxTimedFarms)} farms of an appliance`,
+      `${storedPeriods[0].count} hours by the hour, and ${storedPeriods[1].count} days by the day, about 5 KB for each of ${count(maxTimedFarms)} farms of an appliance`,
     ],
     ['an event', `lists ${maxListed} differences, and ${kib(maxListedBytes)} of them; the others are counted`],
     [

@@ -1,5 +1,5 @@
 import { collectorFamilies } from '../collectors/registry.ts';
-import { changeFamilies } from '../history/change-counts.ts';
+import { changeFamilies } from '../history/configuration-change-counts.ts';
 import { twinFamilies } from '../history/twin-watch.ts';
 import type { Family } from '../metrics/family.ts';
 import { requestFamilies } from '../request-log/counts.ts';

@@ -4,7 +4,7 @@ import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from
 import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
 import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCounters } from '../scheduler/counters.ts';
-import { keptReplies } from '../state/appliance-state.ts';
+import { storedReplies } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
 import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
 import type { BasePaths } from '../appliance/base-paths.ts';
@@ -32,7 +32,7 @@ export function createStore(): MetricsStore {
 interface PollerParts
   extends Pick<
     AppliancePollerParts,
-    'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'handover' | 'listeners' | 'isLogSilent'
+    'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'handover' | 'listeners' | 'isRequestLogEmpty'
   > {
   readonly names: Names;
   readonly basePaths?: BasePaths | undefined;
@@ -74,7 +74,7 @@ export function createPoller(
       }),
     polling,
     maxSeries: limits.seriesPerAppliance,
-    maxBytes: keptReplies * limits.bodyBytes,
+    maxBytes: storedReplies * limits.bodyBytes,
     counters,
   });
 }

@@ -7,7 +7,7 @@
 import type { Logger } from 'pino';
 import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metrics.ts';
 import type { BuildInfo } from './build-info.ts';
-import { History, type RememberedAppliance } from '../history/history.ts';
+import { History, type TrackedAppliance } from '../history/history.ts';
 import type { CreateHistoryThread } from '../history/history-thread.ts';
 import type { CreateJournalThread } from '../admin/journal/journal.ts';
 import { TwinWatch } from '../history/twin-watch.ts';
@@ -81,19 +81,19 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const store = createStore();
   const history = new History(settings.history, { store, registry: self.registry, log, now, createThread });
   const twins = new TwinWatch({ store, readingsOf: (appliance) => fleet.readingsOf(appliance) });
-  const isLogSilent = (appliance: string) => requests.isSilent(appliance);
-  const fleet = createFleet(parts, { store, ...connecting, cron, history, twins, isLogSilent });
+  const isRequestLogEmpty = (appliance: string) => requests.isEmpty(appliance);
+  const fleet = createFleet(parts, { store, ...connecting, cron, history, twins, isRequestLogEmpty });
   const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
   const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
   const current: Current = { settings };
   await fleet.watch(watchedIn(settings));
   await history.watch(remembered(settings));
   twins.watch(settings.twins);
-  history.note('start', `exporter ${build.version} started`);
-  self.configurationLoaded(now());
+  history.recordExporterEvent('start', `exporter ${build.version} started`);
+  self.recordLoaded(now());
   warnOfOpenKeys(log, parts.openKeys);
   const httpLog = log.child({ part: 'http' });
-  const access = createWebAccess({ policy: web, log: httpLog, onRefused: self.webRefused });
+  const access = createWebAccess({ policy: web, log: httpLog, onRefused: self.countRefusedClient });
   const gateway = createGateway(parts, { fleet, history, ...connecting, self });
   const reloading = createReload(parts, { current, fleet, gateway, requests, history, twins, access, self });
   const app = createMetricsApp({
@@ -157,12 +157,12 @@ interface PollingParts {
   readonly cron: Cron;
   readonly history: History;
   readonly twins: TwinWatch;
-  readonly isLogSilent: (appliance: string) => boolean;
+  readonly isRequestLogEmpty: (appliance: string) => boolean;
 }
 
 function createFleet(
   { log, now, random }: DaemonParts,
-  { store, names, basePaths, cron, history, twins, isLogSilent }: PollingParts,
+  { store, names, basePaths, cron, history, twins, isRequestLogEmpty }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
   const inProbeSlot = createSlots(maxProbesAtOnce);
   return new FleetPoller<WatchedAppliance>({
@@ -180,7 +180,7 @@ function createFleet(
         log: log.child({ appliance: appliance.name }),
         now,
         random,
-        isLogSilent: () => isLogSilent(appliance.name),
+        isRequestLogEmpty: () => isRequestLogEmpty(appliance.name),
       }),
     isSame,
     isSameMachine: (one, other) => isSame(one.url, other.url),
@@ -238,12 +238,12 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       ]);
       for (const part of prepared) part.commit();
       current.settings = settings;
-      self.credentialsAre(credentialsOf(settings, web));
+      self.setCredentials(credentialsOf(settings, web));
       const change = describeChange(await fleet.watch(watchedIn(settings)));
       requests.republish();
       await history.watch(remembered(settings), settings.history);
       twins.watch(settings.twins);
-      history.note('reload', `configuration reloaded: ${change}`);
+      history.recordExporterEvent('reload', `configuration reloaded: ${change}`);
       warnOfOpenKeys(log, openKeys);
       return change;
     },
@@ -278,12 +278,12 @@ function warnOfOpenKeys(log: Logger, openKeys: readonly string[] = []): void {
     log.warn({ files: openKeys }, 'every user of this machine can read these keys; chmod 600 gives them to one alone');
 }
 
-function remembered({ appliances }: Settings): readonly RememberedAppliance[] {
+function remembered({ appliances }: Settings): readonly TrackedAppliance[] {
   return appliances.map(rememberedAs);
 }
 
 /** A different address may be a different machine; its farms are not reported as changed. */
-function rememberedAs({ name, url, farms }: ApplianceSettings): RememberedAppliance {
+function rememberedAs({ name, url, farms }: ApplianceSettings): TrackedAppliance {
   const patterns = [farms.include, farms.exclude].map((list) => list.map(({ source }) => source));
   return { name, scope: url.href, farmChoice: JSON.stringify(patterns) };
 }

@@ -95,7 +95,7 @@ interface ReloadingParts {
    * Applies a configuration in whole or not at all; resolves to a short summary of what changed.
    */
   readonly apply: (configuration: Configuration) => Promise<string>;
-  readonly self: Pick<SelfMetrics, 'configurationLoaded' | 'configurationRefused'>;
+  readonly self: Pick<SelfMetrics, 'recordLoaded' | 'recordRefused'>;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -130,7 +130,7 @@ export function createReloading(parts: ReloadingParts) {
 
   /** Reports success unless the main file on disk was refused: a changed key does not repair it. */
   function markLoaded(): void {
-    if (source.isMainInForce) self.configurationLoaded(now());
+    if (source.isMainInForce) self.recordLoaded(now());
   }
 
   async function readAll(): Promise<ReloadOutcome> {
@@ -182,7 +182,7 @@ export function createReloading(parts: ReloadingParts) {
 
 /** Counts and logs a refused configuration; returns what the caller of a reload may read. */
 function reportRefused(thrown: unknown, { self, log }: Pick<ReloadingParts, 'self' | 'log'>): string {
-  self.configurationRefused();
+  self.recordRefused();
   const message = 'configuration refused, the one before stays in force';
   if (isForPeople(thrown)) {
     log.error({ problems: thrown.message.split('\n') }, message);

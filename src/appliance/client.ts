@@ -5,7 +5,7 @@
 // the caller limits their number. Read on in api/table.ts, connection.ts, response.ts, decode.ts and
 // errors.ts; relay.ts sends the calls of the gateway.
 
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
 import { steadyNow } from '../lib/time.ts';
 import {
@@ -211,7 +211,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         asksProxies: patienceMs > 0,
       };
       const { response, checked } = await ask(call, basePaths.candidates(url), signal);
-      if (response.text.length > longReply) await nextTick();
+      if (response.text.length > longReply) await yieldToEventLoop();
       if ('value' in checked) return checked.value as never;
       throw new ApplianceError(checked.reason, {
         endpoint,

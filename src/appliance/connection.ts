@@ -55,7 +55,7 @@ export function createConnection(options: ConnectionOptions) {
   const { bodyBytes } = options;
   let certificate: CertificateLife | undefined;
   const connect = createConnector(options, (socket) => {
-    certificate = lifeOf(socket) ?? certificate;
+    certificate = validityOf(socket) ?? certificate;
   });
   let pool = createPool(options, connect);
   return {
@@ -160,7 +160,7 @@ function createConnector(
 }
 
 /** Returns the life of the peer's certificate; undefined where its end cannot be read. */
-function lifeOf(socket: TLSSocket): CertificateLife | undefined {
+function validityOf(socket: TLSSocket): CertificateLife | undefined {
   const { valid_from, valid_to } = socket.getPeerCertificate();
   const [notBeforeSeconds, notAfterSeconds] = [valid_from, valid_to].map((date) => {
     const seconds = Date.parse(date ?? '') / 1_000;

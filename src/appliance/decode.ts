@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AnySchemaObject, Ajv, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
-import { beginning, digestForm, ownText } from '../lib/text.ts';
+import { beginning, digestForm, copyText } from '../lib/text.ts';
 import type { ReplyFault } from './reply-bounds.ts';
 import { partKeyword, rowsKeyword, type WireKind, wireKeyword, type WireRowsSchema } from './wire-types.ts';
 
@@ -179,7 +179,12 @@ function listKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeywordD
             kept += 1;
           } else {
             const [error] = validate.errors ?? [];
-            reportUnreadable({ field: fieldOf(error) ?? list, count: 1, value: rows[index], because: sentence(error) });
+            reportUnreadable({
+              field: failedField(error) ?? list,
+              count: 1,
+              value: rows[index],
+              because: sentence(error),
+            });
           }
         }
         rows.length = kept;
@@ -191,7 +196,7 @@ function listKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeywordD
 }
 
 /** Returns the field of a row that is missing or refused; undefined if the row itself is not a row. */
-function fieldOf(error: ErrorObject | undefined): string | undefined {
+function failedField(error: ErrorObject | undefined): string | undefined {
   return error?.params.missingProperty ?? /\/([A-Za-z]\w*)$/.exec(error?.instancePath ?? '')?.[1];
 }
 
@@ -266,7 +271,7 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
 
 function trimmed(text: string): string {
   const part = text.trim();
-  return part.length < text.length ? ownText(part) : text;
+  return part.length < text.length ? copyText(part) : text;
 }
 
 /** Bounds what is kept of a text; no appliance has an object of the name that a longer one gets. */

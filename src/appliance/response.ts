@@ -72,7 +72,7 @@ function checkErrorResponse({ status, mediaType, text }: ApplianceResponse, maxV
   const json = body && 'json' in body ? body.json : undefined;
   // Early releases answer 403 when deactivated; the certificate key in the body marks it
   // (docs/api.md §3.19).
-  const isUnlicensed = status === 402 || (status === 403 && fieldOf(json, 'certificate_key') !== undefined);
+  const isUnlicensed = status === 402 || (status === 403 && bodyField(json, 'certificate_key') !== undefined);
   return {
     reason: isUnlicensed ? 'unlicensed' : reasonOfStatus(status),
     because: `the appliance answered ${status}${sentenceOf(json, mediaType)}`,
@@ -133,18 +133,18 @@ export function codeOfStatus(status: number): string {
 const maxMessage = 1_000;
 
 function sentenceOf(json: unknown, mediaType: string): string {
-  const message = fieldOf(json, 'message');
+  const message = bodyField(json, 'message');
   if (typeof message === 'string') return `: ${beginning(message, maxMessage)}`;
   return mediaType === 'text/html' ? ' with a page of its web server, not of the API' : '';
 }
 
 /** Returns true if `error` is the string "true" (docs/api.md §1.5). */
 function isErrorRow(body: unknown): boolean {
-  const error = fieldOf(body, 'error');
+  const error = bodyField(body, 'error');
   return error === 'true' || error === true;
 }
 
-function fieldOf(body: unknown, field: string): unknown {
+function bodyField(body: unknown, field: string): unknown {
   return isRecord(body) ? body[field] : undefined;
 }
 

@@ -40,7 +40,7 @@ export const appliance = defineCollector<ApplianceDescription>({
   enabled: true,
   refreshedBy: ['activation', 'system'],
   async collect(context) {
-    return { ...(await describe(context)), labels: context.labels };
+    return { ...(await readDescription(context)), labels: context.labels };
   },
   configured: ({ hostname, product, version, edition, apiVersion, kernel }) => [
     configured('version', '', knownOf({ hostname, product, version, edition, api: apiVersion, kernel })),
@@ -55,7 +55,7 @@ export const appliance = defineCollector<ApplianceDescription>({
   ],
 });
 
-function describe({ read }: CollectContext): Promise<Omit<ApplianceDescription, 'labels'>> {
+function readDescription({ read }: CollectContext): Promise<Omit<ApplianceDescription, 'labels'>> {
   return orIfMissing(
     async () => {
       const { params } = await read('readSystemInfo', {});

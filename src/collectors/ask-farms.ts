@@ -69,7 +69,7 @@ export async function askEachFarm(
   const known = byName(before);
   const isFirst = !before?.farms.some(({ asked }) => asked);
   const endMs = startedAtMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
-  const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs, callsEnd: doCallsEnd(before?.farms ?? []) };
+  const usual = { ...farmCallLimits(callMs), workMs: isFirst ? 0 : workMs, callsEnd: doCallsEnd(before?.farms ?? []) };
 
   const next = nextSilent(context, listed, known);
   const askNext = async (): Promise<readonly (readonly [string, ListedFarm | undefined])[]> => {
@@ -106,7 +106,7 @@ export async function askSuspects(
   const otherwise = (farm: ListedFarm): ListedFarm => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < hanging ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(otherwise);
-  const limits = limitsOf(await emptyCallMs(context));
+  const limits = farmCallLimits(await emptyCallMs(context));
   const endMs = context.elapsedNow() + firstRunMs;
   // The appliance has just given up its wait for them, and answered.
   const asked = await askUntil(context, due.map(asSilent), { ...limits, known, endMs, callsEnd: true });
@@ -151,7 +151,7 @@ async function emptyCallMs({ read }: CollectContext): Promise<number> {
 }
 
 /** Returns the limits of a call for the state of a farm that does not hang. */
-function limitsOf(callMs: number): Limits {
+function farmCallLimits(callMs: number): Limits {
   return { callMs, limitMs: Math.min(Math.max(4 * callMs, quickTimeoutMs), hungTimeoutMs), workMs };
 }
 

@@ -173,7 +173,7 @@ const maxLength = 256;
 
 /** Returns the texts in these fields; what is missing, or is not a text, is left out. */
 function textsIn(row: object, names: readonly string[]): ConfiguredSettings {
-  return mapped(row, names, (value) => textOf(value));
+  return mapped(row, names, (value) => settingText(value));
 }
 
 function mapped(
@@ -192,7 +192,7 @@ function mapped(
 }
 
 /** Returns a text, a number or a flag as a text; some releases write one as the other. */
-export function textOf(value: unknown): string | undefined {
+export function settingText(value: unknown): string | undefined {
   if (value === null) return '';
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
   const text = oneLine(String(value), Number.MAX_SAFE_INTEGER).trim();
@@ -206,23 +206,23 @@ function headerNames(value: unknown): string | undefined {
     const text = isRecord(row) ? row.header : row;
     return typeof text === 'string' ? text.slice(0, `${text}:`.indexOf(':')) : '';
   });
-  return textOf(names.join(', '));
+  return settingText(names.join(', '));
 }
 
 /** Returns the length of a page and a digest of it, since it may be long. */
 function digestOf(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value === '') return textOf(value);
+  if (typeof value !== 'string' || value === '') return settingText(value);
   const digest = createHash('sha256').update(value).digest('hex').slice(0, 8);
   return `${value.length} characters, digest ${digest}`;
 }
 
 function programOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? textOf(value.trim().split(/\s/, 1)[0]) : textOf(value);
+  return typeof value === 'string' ? settingText(value.trim().split(/\s/, 1)[0]) : settingText(value);
 }
 
 /** Returns a URL without the user and the query in it. */
 function withoutCredentials(value: unknown): string | undefined {
-  return textOf(
+  return settingText(
     typeof value === 'string' ? value.replace(/\/\/[^/?#]*@/, '//[redacted]@').replace(/\?.*/s, '?[redacted]') : value,
   );
 }

@@ -81,7 +81,7 @@ function countSilent({ farms: list }: FarmList): number {
  * Returns the limits of a list of all farms. It grows with the farms of the appliance, so one that
  * failed gets all the time that the web server allows.
  */
-function limitsOf(before: FarmList | undefined): CollectorReadOptions {
+function listCallLimits(before: FarmList | undefined): CollectorReadOptions {
   if (!before) return { limitMs: firstLimitMs };
   const { usualMs, retryAtMs } = before;
   if (countSilent(before) > 0) return { limitMs: longestListMs, workMs: Math.max(1_000, usualOf(before)) };
@@ -102,7 +102,7 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
     tookMs = ms;
   };
   try {
-    const limits = { ...limitsOf(before), onDuration };
+    const limits = { ...listCallLimits(before), onDuration };
     const rows = await listOf(read, limits);
     const list = { ...watchedOf(rows.map(farmOf), watches), usualMs: tookMs, hasAddresses: true, startedAtMs };
     const waitedMs = tookMs - (before?.usualMs ?? 0);

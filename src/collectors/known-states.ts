@@ -34,7 +34,7 @@ type Named = Pick<NonNullable<FarmBackends['backends']>[number], 'service' | 'ba
 /** Returns true for two lists with the same backends, in any order, or if one is not known. */
 function hasSameList(read: readonly Named[], configured: readonly Named[] | undefined): boolean {
   if (!configured) return true;
-  const keyOf = ({ service, backend }: Named): string => `${service}\n${backend}`;
-  const keys = new Set(read.map(keyOf));
-  return keys.size === configured.length && configured.every((each) => keys.has(keyOf(each)));
+  const backendKey = ({ service, backend }: Named): string => `${service}\n${backend}`;
+  const keys = new Set(read.map(backendKey));
+  return keys.size === configured.length && configured.every((each) => keys.has(backendKey(each)));
 }

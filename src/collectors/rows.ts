@@ -48,7 +48,7 @@ export function rowsOf<Data, Row>(
      */
     info(name: string, help: string, more: Columns<Row> = {}, extra?: (row: Row) => Readonly<Record<string, string>>) {
       const all = { ...columns, ...more };
-      const plain = { ...gauge(name, help, Object.keys(all)), ...(extra && { takesConfiguredLabels: true }) };
+      const plain = { ...gauge(name, help, Object.keys(all)), ...(extra && { hasConfiguredLabels: true }) };
       return familyOf(plain, (emit, family, row) => emit.sample(family, labelsOf(row, all), 1, extra?.(row)));
     },
     /** Declares one series per state; a word outside `states` is written as `unknown`. */

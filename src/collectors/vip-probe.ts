@@ -82,7 +82,7 @@ export async function probeVip(request: ProbeRequest, signal: AbortSignal): Prom
   // Node has the certificate of a handshake at one time only, and returns it once.
   socket.on('keylog', () => (presented ??= (socket as TLSSocket).getPeerX509Certificate()));
   const served = (): Pick<ProbeResult, 'certificate'> => {
-    const certificate = presented && describe(presented, serverName ?? '');
+    const certificate = presented && toServedCertificate(presented, serverName ?? '');
     return certificate ? { certificate } : {};
   };
   try {
@@ -120,7 +120,7 @@ function handshake(host: string, port: number, servername: string): TLSSocket {
 }
 
 /** Returns undefined for a certificate that Node cannot read. */
-function describe(certificate: X509Certificate, serverName: string): ServedCertificate | undefined {
+function toServedCertificate(certificate: X509Certificate, serverName: string): ServedCertificate | undefined {
   try {
     return {
       ...describeOne(certificate),

@@ -58,16 +58,16 @@ export const maxNames = 20;
 /**
  * Decides which farms are probed and what may be connected to: the addresses of TCP farms that run
  * or did within a day, but nothing reserved, since an appliance may report any address.
- * `ownAddresses` are those of this machine.
+ * `localAddresses` are those of this machine.
  */
 export function vipTargets(
   known: ProbeInputs,
   settings: VipSettings,
-  ownAddresses: readonly string[],
+  localAddresses: readonly string[],
 ): readonly VipTarget[] {
   const named = blockListOf(settings.networks);
   const unasked = settings.l4Only ? documentNetworks : [];
-  const reserved = blockListOf([...reservedNetworks, ...unasked, ...ownAddresses]);
+  const reserved = blockListOf([...reservedNetworks, ...unasked, ...localAddresses]);
   const connectTo = new Map(Object.entries(settings.connectTo));
   const namesOf = new Map(Object.entries(settings.serverNames));
 

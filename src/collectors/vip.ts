@@ -126,7 +126,7 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
     };
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
-    const queue = vipTargets(known, settings, ownAddresses()).entries();
+    const queue = vipTargets(known, settings, localAddresses()).entries();
     const work = async (): Promise<void> => {
       for (const [index, target] of queue) {
         const earlier = last.get(target.farm);
@@ -145,22 +145,22 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
   families: [
     addressRows.gauge(
       'zlb_farm_reachable',
-      `1 when a TCP connection succeeded to the address of a farm that runs, or ran within the last day ${source}).`,
+      `1 when a TCP connection to the address of a farm succeeded; only while it runs, or if it ran within the last day ${source}).`,
       ({ isReachable }) => isReachable,
     ),
     servedRows.gauge(
       'zlb_farm_served_certificate_not_after_timestamp_seconds',
-      `Unix time at which the certificate expires that a farm serves ${source}).`,
+      `Unix time at which the certificate served by a farm expires ${source}).`,
       ({ notAfterSeconds }) => notAfterSeconds,
     ),
     servedRows.gauge(
       'zlb_farm_served_certificate_not_before_timestamp_seconds',
-      `Unix time from which the certificate is valid that a farm serves ${source}).`,
+      `Unix time from which the certificate served by a farm is valid ${source}).`,
       ({ notBeforeSeconds }) => notBeforeSeconds,
     ),
     servedRows.gauge(
       'zlb_farm_served_chain_not_after_timestamp_seconds',
-      `Unix time of the earliest end in the chain that a farm serves: of its certificate, or of an intermediate ${source}).`,
+      `Unix time of the earliest expiry in the chain served by a farm, of its certificate or an intermediate ${source}).`,
       ({ chainEndSeconds }) => chainEndSeconds,
     ),
     nameRows.gauge(
@@ -192,7 +192,7 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
 });
 
 /** Addresses of this machine, on which the exporter itself may listen. */
-export function ownAddresses(): readonly string[] {
+export function localAddresses(): readonly string[] {
   try {
     return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
   } catch (cause) {

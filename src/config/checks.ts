@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { gapsOf, maxDelayMs } from '../lib/cron.ts';
 import { formatDuration, parseDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
-import { closestWord, remembered } from '../lib/text.ts';
+import { closestWord, memoize } from '../lib/text.ts';
 import { type CollectorSettings, mergeCollectors, sendersOf } from './settings.ts';
 import type { Path, Problems, ReportProblem } from './problems.ts';
 import { blockListOf, isIn, isLoopback, parseEndpoint } from '../lib/address.ts';
@@ -68,7 +68,7 @@ function requireVerifiedPin({ settings, source }: Checked, report: ReportProblem
 function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Checked, report: ReportProblem): void {
   // A thousand appliances have the same few schedules.
   const jitter = settings.polling.jitterRatio;
-  const gapOf = remembered((schedule) => {
+  const gapOf = memoize((schedule) => {
     const gapMs = gapsOf(schedule).longestMs;
     return gapMs + Math.min(gapMs * jitter, maxDelayMs);
   });

@@ -4,7 +4,7 @@
 // schema.ts, checks.ts (what no schema can say) and problems.ts.
 
 import { dirname, join, resolve } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';
 import { pairProblem } from '../lib/pem.ts';
 import { adminSettings, type OperationRoutes } from './admin-settings.ts';
@@ -63,9 +63,9 @@ async function load(
   reportMisspelt(env, usedVariables, problems);
 
   // Lets other work run: each step takes 0.1 s for a thousand appliances.
-  await nextTurn();
+  await yieldToEventLoop();
   const { settings } = await read({ source, readText: files.readText, problems });
-  await nextTurn();
+  await yieldToEventLoop();
   const { appliances, admin, limits, applianceFiles: _read, collectors: _merged, ...others } = settings;
   checkCombinations({ settings, source, collectorDefaults, operations }, problems);
   for (const [block, tls] of [
@@ -80,7 +80,7 @@ async function load(
   if (!problems.isEmpty()) throw problems.error();
 
   const { compact: _ofEach, ...limitsOfAll } = limits;
-  await nextTurn();
+  await yieldToEventLoop();
   return {
     ...others,
     appliances: appliances.map((each) => applianceSettings(each, settings, collectorDefaults)),

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Static, TSchema } from 'typebox';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';
 import { type ReadText, withHint, withRemedy } from './files.ts';
 import type { Path, Problems } from './problems.ts';
@@ -55,7 +55,7 @@ export function createSettingsReader<Schema extends TSchema>(schema: Schema): Se
     const config = readStructure(source, problems);
     if (!config || !problems.isEmpty()) throw problems.earlyError();
     // Lets other work run.
-    await nextTurn();
+    await yieldToEventLoop();
     const files: NamedFile[] = [];
     const settings = named(schema, config, { at: [], source, files });
     // One after the other: a process may not have thousands of files open at once.

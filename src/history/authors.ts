@@ -1,6 +1,6 @@
-import type { FoundDifference } from './differences.ts';
+import type { AttributableDifference } from './differences.ts';
 import { outsideGateway } from './event.ts';
-import { type Call, type Fit, fits, fitOfCall } from './writes.ts';
+import { type Call, type Fit, fits, fitOfCall } from './explanations.ts';
 
 /** A call through the gateway that may change the configuration of an appliance. */
 export interface GatewayCall extends Call {
@@ -9,26 +9,26 @@ export interface GatewayCall extends Call {
   readonly by: string;
   /** How it ended; undefined while it is under way. */
   readonly ended?: 'done' | 'refused' | 'unanswered' | undefined;
-  /** True if it began after the reading before came, and was over before this one was asked for. */
+  /** True if it began after the previous reading came, and ended before this one was asked for. */
   readonly isBetween?: boolean;
 }
 
-/** The most people that are named as the author of one difference. */
+/** The most people who are named as possible authors of one difference. */
 const maxNamed = 4;
 
 /**
- * Names the author of a difference by the calls of its time, the newest first: of several that fit
- * the most exact one, or all people whose calls fit equally. A call that may not have done it
- * stands beside `elsewhere`.
+ * Returns the author of a difference by the calls of its time, which come newest first: the caller of
+ * the one that fits best, or all people whose calls fit equally. `elsewhere` is another possible
+ * author if no call is certain.
  */
-export function authorOf(difference: FoundDifference, calls: readonly GatewayCall[]): string {
-  const { parts = [] } = difference;
+export function authorOf(difference: AttributableDifference, calls: readonly GatewayCall[]): string {
+  const { asReplacement = [] } = difference;
   const found = calls.flatMap((call) => {
-    const fit = fitOf(call, difference) ?? (parts.some((part) => fitOf(call, part)) ? 'perhaps' : undefined);
+    const fit = fitOf(call, difference) ?? (asReplacement.some((each) => fitOf(call, each)) ? 'perhaps' : undefined);
     return fit === undefined ? [] : { by: call.by, rank: fits.indexOf(fit), isBetween: call.isBetween === true };
   });
   const best = Math.max(...found.map(({ rank }) => rank));
-  // A call under way during the reading comes perhaps after all others.
+  // A call that was under way during the reading may come after all others.
   const isSure = found.some(({ rank, isBetween }) => rank === best && isBetween);
   const newest = new Map<string, string>();
   for (const { by, rank } of found)
@@ -43,25 +43,26 @@ export function authorOf(difference: FoundDifference, calls: readonly GatewayCal
 }
 
 /**
- * Returns the differences, and two in the place of each new name that is more likely an object
- * that one call deleted, and another that one has created.
+ * Replaces a new name by two differences if a call deleted the old object, or created the new one.
  */
-export function withParts(
-  differences: readonly FoundDifference[],
+export function splitReplacements(
+  differences: readonly AttributableDifference[],
   calls: readonly GatewayCall[],
-): readonly FoundDifference[] {
-  const isMade = (difference: FoundDifference): boolean =>
+): readonly AttributableDifference[] {
+  const isExplained = (difference: AttributableDifference): boolean =>
     calls.some((call) => ![undefined, 'perhaps'].includes(fitOf(call, difference)));
-  return differences.flatMap((each) => (each.parts?.some(isMade) && !isMade(each) ? each.parts : each));
+  return differences.flatMap((each) =>
+    each.asReplacement?.some(isExplained) && !isExplained(each) ? each.asReplacement : each,
+  );
 }
 
-function fitOf(call: GatewayCall, difference: FoundDifference): Fit | undefined {
+function fitOf(call: GatewayCall, difference: AttributableDifference): Fit | undefined {
   const fit = fitOfCall(call, difference);
   if (call.ended === 'unanswered') return fit && 'perhaps';
-  // Otherwise the reading may be older than its effect, or the one before may have it already.
+  // Otherwise this reading may be older than the effect of the call, or the previous one may have it.
   const isProof = call.isBetween === true || (fit === 'exact' && difference.after !== undefined);
   if (call.ended !== 'refused') return isProof ? fit : fit && 'perhaps';
-  // Of several settings, those before the refused one may be set.
+  // Of several settings, those before the refused one may have been set.
   return fit === 'exact' || fit === 'named' ? 'perhaps' : undefined;
 }
 

@@ -1,11 +1,16 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
-/** Stands for a file, see SQLite. */
+/** SQLite's name for a database in memory. */
 export const inMemory = ':memory:';
-/** The word ZLBH, by which the file is known. */
+/** `ZLBH`, which marks the file as a history. */
 const applicationId = 0x5a_4c_42_48;
 const formatVersion = 2;
 
+/**
+ * Some names are older than those in the code: `touches` are calls of the gateway (StoredCall),
+ * `events.change` is the digest of an event, `farm_times` has `span` for `spanMs` and `since` for
+ * `fromMs`.
+ */
 const tables = `
   CREATE TABLE readings (
     appliance TEXT, collector TEXT, farm TEXT, scope TEXT NOT NULL, seen INTEGER NOT NULL, changed INTEGER,
@@ -26,10 +31,7 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-/**
- * How long each farm was up, down and in maintenance, by hours and days; added to a file that has no
- * such table.
- */
+/** How long each farm was up, down and in maintenance, by hours and days. */
 const farmTimes = `
   CREATE TABLE IF NOT EXISTS farm_times (
     appliance TEXT, farm TEXT, span INTEGER, since INTEGER, up INTEGER NOT NULL, down INTEGER NOT NULL,
@@ -37,7 +39,7 @@ const farmTimes = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** What each appliance takes; not in the file, so that no damage makes it wrong. */
+/** The rows and bytes of each appliance; not in the file, where damage could make them wrong. */
 const shares = `
   PRAGMA temp_store = MEMORY;
   CREATE TEMP TABLE shares (
@@ -68,23 +70,23 @@ const shares = `
 
 type Values = Readonly<Record<string, string | number | null | Uint8Array>>;
 
-/** The tables of the history in a file of SQLite, or in memory. */
+/** Opens the tables of the history, in a file of SQLite or in memory. */
 export class HistoryDatabase {
   readonly #database: DatabaseSync;
-  /** By text: to prepare a statement costs as much as to run it. */
+  /** Prepared statements by their text: preparing one costs as much as running it. */
   readonly #prepared = new Map<string, StatementSync>();
 
   /** Throws the error of SQLite, and for a file that is not a history. */
   constructor(file: string) {
     this.#database = new DatabaseSync(file, { timeout: 0 });
     try {
-      // No other process writes it; a lost second after a power failure is not a loss.
+      // No other process uses it; after a power failure, the last second may be missing.
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
       const number = (name: string): unknown => this.rows<Record<string, unknown>>(`PRAGMA ${name}`)[0]?.[name];
       const isEmpty = this.rows('SELECT 1 FROM sqlite_schema').length === 0;
-      if (isEmpty) this.inOne(() => this.#database.exec(tables));
+      if (isEmpty) this.inTransaction(() => this.#database.exec(tables));
       if (number('application_id') !== applicationId || number('user_version') !== formatVersion)
-        throw new Error(`${file} is another file than a history of this version; name another one as history.file`);
+        throw new Error(`${file} is not a history of this version; name another file as history.file`);
       this.#database.exec(farmTimes);
       this.#database.exec(shares);
     } catch (error) {
@@ -107,13 +109,13 @@ export class HistoryDatabase {
     return this.#prepare(sql).all(values) as unknown as readonly Row[];
   }
 
-  /** Returns rows one by one, for a caller that may not want all. */
-  each<Row>(sql: string, values: Values): IterableIterator<Row> {
+  /** Yields rows one by one, for a caller that may stop early. */
+  iterate<Row>(sql: string, values: Values): IterableIterator<Row> {
     return this.#database.prepare(sql).iterate(values) as unknown as IterableIterator<Row>;
   }
 
-  /** Does all of the work, or nothing of it and throws. */
-  inOne<Result>(work: () => Result): Result {
+  /** Runs the work in a transaction, which is rolled back if it throws. */
+  inTransaction<Result>(work: () => Result): Result {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       const result = work();

@@ -1,5 +1,5 @@
 import { type ConfiguredObject, type ConfiguredSettings, wordSettings } from '../collectors/configured.ts';
-import { compareNames, digestForm, remembered } from '../lib/text.ts';
+import { compareNames, digestForm, memoize } from '../lib/text.ts';
 import type { Difference } from './event.ts';
 
 /** Whole numbers, both ends included; an appliance may number backends as far apart as it likes. */
@@ -8,34 +8,30 @@ export interface NumberRange {
   readonly to: number;
 }
 
-/** A difference, with what tells which call has made it. */
-export interface FoundDifference extends Difference {
-  /** The numbers by which calls may have named a backend since the reading before. */
+/** A difference, with what is needed to find the call that made it. */
+export interface AttributableDifference extends Difference {
+  /** The numbers by which calls may have named a backend since the previous reading. */
   readonly ids?: readonly string[] | NumberRange;
-  /** Another reading of what looks like a new name: one object that is gone, and a new one. */
-  readonly parts?: readonly FoundDifference[];
+  /** For a new name, the other possibility: one object is gone, and another one is new. */
+  readonly asReplacement?: readonly AttributableDifference[];
 }
 
-/** The setting of a farm that says in which order its services are asked. */
+/** The setting of a farm with the order in which its services are matched. */
 export const serviceOrder = 'services';
 /** The longest description of an object that is new or gone. */
 const maxDescription = 200;
-/**
- * With so many objects of its name an object is compared, from the first that is left. An appliance
- * may have thousands, which would be millions of comparisons.
- */
+/** The most objects of the same name that are compared with one; an appliance may have thousands. */
 const maxOfOneName = 8;
 
 /**
- * Compares all objects of two readings. An object of another name with the same settings, the only
- * one that is new beside the only one that is gone, was renamed. A setting that one of the readings
- * does not know is not a difference.
+ * Compares all objects of two readings. If one object is gone and the only new one has the same
+ * settings, it was renamed. A setting that one of the readings does not know is not a difference.
  */
 export function compareConfigured(
   before: readonly ConfiguredObject[],
   after: readonly ConfiguredObject[],
-): readonly FoundDifference[] {
-  const { former, rest } = match(before, after);
+): readonly AttributableDifference[] {
+  const { former, rest } = matchObjects(before, after);
   const known = new Set(former.values());
   const gone = rest.filter(isListed);
   const numbersOf = numbersSince(gone);
@@ -45,12 +41,12 @@ export function compareConfigured(
   const added = after.filter((object) => !former.has(object) && isListed(object));
   const renamed = renamedOf(gone, added);
   const others = new Set(renamed.flatMap(({ object, next }) => [object, next]));
-  const goneOf = (object: ConfiguredObject): FoundDifference => ({
-    ...wholeObject(object, describe(object.settings), undefined),
+  const goneOf = (object: ConfiguredObject): AttributableDifference => ({
+    ...wholeObject(object, settingsSummary(object.settings), undefined),
     ...numbersOf(object, undefined),
   });
-  const newOf = (object: ConfiguredObject): FoundDifference => ({
-    ...wholeObject(object, undefined, describe(object.settings)),
+  const newOf = (object: ConfiguredObject): AttributableDifference => ({
+    ...wholeObject(object, undefined, settingsSummary(object.settings)),
     ...numbersOf(undefined, object),
   });
   return [
@@ -65,42 +61,42 @@ export function compareConfigured(
       before: object.name,
       after: next.name,
       ...numbersOf(object, next),
-      parts: [goneOf(object), newOf(next)],
+      asReplacement: [goneOf(object), newOf(next)],
     })),
     ...gone.flatMap((object) => (others.has(object) ? [] : goneOf(object))),
     ...added.flatMap((object) => (others.has(object) ? [] : newOf(object))),
   ];
 }
 
-/** A check is named by the farms that use it: that none does says nothing of the check. */
+/** Returns false for a check: farms name it, so that it may exist without being named. */
 function isListed({ object }: ConfiguredObject): boolean {
   return object !== 'check';
 }
 
-/** Returns a difference without what is only for its author. */
-export function plainDifference({ ids: _ids, parts: _parts, ...difference }: FoundDifference): Difference {
+/** Removes what is only needed to find the author. */
+export function toDifference({ ids: _ids, asReplacement: _parts, ...difference }: AttributableDifference): Difference {
   return difference;
 }
 
 /**
- * Returns a function that finds the numbers of a backend between two readings: those of a service
- * move down when another one is deleted. Several are gone in an order that nobody knows.
+ * Returns a function that finds all numbers that a backend may have had between two readings: they
+ * move down when another backend of the service is deleted, in an unknown order.
  */
 function numbersSince(gone: readonly ConfiguredObject[]) {
   const ofServices = Map.groupBy(
     gone.filter(({ object }) => object === 'backend'),
     serviceOf,
   );
-  const goneIn = remembered((service: string) => {
+  const goneIn = memoize((service: string) => {
     const backends = ofServices.get(service) ?? [];
     return { count: backends.length, numbers: endsOf(backends.map(({ id }) => Number(id))) };
   });
-  return (was: ConfiguredObject | undefined, is: ConfiguredObject | undefined): Pick<FoundDifference, 'ids'> => {
+  return (was: ConfiguredObject | undefined, is: ConfiguredObject | undefined): Pick<AttributableDifference, 'ids'> => {
     const of = is ?? was;
     if (of?.object !== 'backend') return {};
-    const own = [...new Set([was, is].flatMap((each) => (each?.id ? [each.id] : [])))];
-    const numbers = own.map(Number);
-    if (of.service === '' || !numbers.every(Number.isSafeInteger)) return { ids: own };
+    const ids = [...new Set([was, is].flatMap((each) => (each?.id ? [each.id] : [])))];
+    const numbers = ids.map(Number);
+    if (of.service === '' || !numbers.every(Number.isSafeInteger)) return { ids };
     const others = goneIn(serviceOf(of));
     if (!is) numbers.push(...others.numbers);
     if (!was) numbers.push(Math.max(...numbers) + others.count);
@@ -120,31 +116,31 @@ function endsOf(numbers: readonly number[]): readonly number[] {
 }
 
 /** Returns true if a text in a call is one of the numbers. */
-export function isNumberIn(ids: NonNullable<FoundDifference['ids']>, text: string): boolean {
+export function isNumberIn(ids: NonNullable<AttributableDifference['ids']>, text: string): boolean {
   if (!('from' in ids)) return ids.includes(text);
   const number = Number(text);
   return String(number) === text && Number.isSafeInteger(number) && ids.from <= number && number <= ids.to;
 }
 
-/** Returns the objects of a reading, with the settings that only the one before knew. */
+/** Returns the objects of a reading, with settings that only the previous one has. */
 export function withFormerSettings(
   before: readonly ConfiguredObject[],
   after: readonly ConfiguredObject[],
 ): readonly ConfiguredObject[] {
-  const { former } = match(before, after);
+  const { former } = matchObjects(before, after);
   return after.map((object) => ({ ...object, settings: { ...former.get(object)?.settings, ...object.settings } }));
 }
 
-/** Returns the differences as they are the other way round. */
-export function reversed(differences: readonly Difference[]): readonly Difference[] {
+/** Swaps `before` and `after`. */
+export function reverseDifferences(differences: readonly Difference[]): readonly Difference[] {
   return differences.map(({ before, after, ...place }) => ({ ...place, before: after, after: before }));
 }
 
 /**
- * Finds the objects of a reading in the one before; `rest` are those that are gone. Several objects
- * can have one name, as backends of one address: those with the same settings are the same.
+ * Finds the objects of a reading in the previous one; `rest` are those that are gone. Of several
+ * objects with one name, such as backends of one address, those with the same settings match.
  */
-function match(before: readonly ConfiguredObject[], after: readonly ConfiguredObject[]) {
+function matchObjects(before: readonly ConfiguredObject[], after: readonly ConfiguredObject[]) {
   const old = Map.groupBy(before, objectKey);
   const former = new Map<ConfiguredObject, ConfiguredObject>();
   const take = (object: ConfiguredObject, isIt: (known: ConfiguredObject) => boolean): void => {
@@ -158,7 +154,7 @@ function match(before: readonly ConfiguredObject[], after: readonly ConfiguredOb
   return { former, rest: [...old.values()].flat() };
 }
 
-/** Returns one text for an object within its appliance; names have no newline. */
+/** Returns the key of an object within its appliance; names have no newline. */
 export function objectKey({
   object,
   farm,
@@ -172,7 +168,7 @@ function placeOf({ object, farm, service, name }: ConfiguredObject) {
   return { object, farm, service, name };
 }
 
-function settingsThatDiffer(before: ConfiguredObject, after: ConfiguredObject): readonly FoundDifference[] {
+function settingsThatDiffer(before: ConfiguredObject, after: ConfiguredObject): readonly AttributableDifference[] {
   return Object.entries(after.settings).flatMap(([setting, value]) => {
     const known = before.settings[setting];
     if (known === undefined || isSameSetting(setting, known, value)) return [];
@@ -186,19 +182,19 @@ function isSameSetting(setting: string, one: string, other: string): boolean {
 }
 
 /**
- * Returns a difference if the services of a farm are in another order: the first one that matches a
- * request answers it. Takes the objects that both readings have.
+ * Returns a difference if the services of a farm are in another order, since the first one that
+ * matches a request gets it. Takes the objects that both readings have.
  */
 function servicesInOtherOrder(
   before: readonly ConfiguredObject[],
   after: readonly ConfiguredObject[],
-): readonly FoundDifference[] {
+): readonly AttributableDifference[] {
   const [was = [], is = []] = [before, after].map((objects) => objects.filter(isAskedInOrder).map(({ name }) => name));
   const first = is.findIndex((name, index) => name !== was[index]);
   const end = is.findLastIndex((name, index) => name !== was[index]) + 1;
   const { farm } = after.find(isAskedInOrder) ?? {};
   if (farm === undefined || first < 0) return [];
-  const moved = (names: readonly string[]): string => shortened(names.slice(first, end).join(', '));
+  const moved = (names: readonly string[]): string => limitLength(names.slice(first, end).join(', '));
   const place = { object: 'farm', farm, service: '', name: farm } as const;
   return [{ ...place, setting: serviceOrder, before: moved(was), after: moved(is) }];
 }
@@ -208,37 +204,41 @@ function isAskedInOrder({ object, settings }: ConfiguredObject): boolean {
   return object === 'service' && ('vhost' in settings || 'urlp' in settings);
 }
 
-/** Returns a text that is another one for another list, however long. */
-function shortened(text: string): string {
+/** Shortens a text so that two different ones stay different. */
+function limitLength(text: string): string {
   return text.length <= maxDescription ? text : digestForm(text, text, maxDescription);
 }
 
-function wholeObject(object: ConfiguredObject, before: string | undefined, after: string | undefined): FoundDifference {
+function wholeObject(
+  object: ConfiguredObject,
+  before: string | undefined,
+  after: string | undefined,
+): AttributableDifference {
   return { ...placeOf(object), setting: '', before, after };
 }
 
-/** Pairs each object that is gone with the new one that can only be it under another name. */
+/** Pairs each object that is gone with the only new one that has the same settings. */
 function renamedOf(gone: readonly ConfiguredObject[], added: readonly ConfiguredObject[]) {
-  const candidates = Map.groupBy(added, likeness);
-  return [...Map.groupBy(gone, likeness)].flatMap(([text, [object, ...others]]) => {
+  const candidates = Map.groupBy(added, identityWithoutName);
+  return [...Map.groupBy(gone, identityWithoutName)].flatMap(([text, [object, ...others]]) => {
     const [next, ...more] = candidates.get(text) ?? [];
     return text !== '' && object && next && others.length + more.length === 0 ? { object, next } : [];
   });
 }
 
-/** Returns all but the name of an object; empty if nothing is set in it. */
-function likeness({ object, farm, service, settings }: ConfiguredObject): string {
+/** Returns everything but the name of an object; empty if it has no settings. */
+function identityWithoutName({ object, farm, service, settings }: ConfiguredObject): string {
   const text = settingsText(settings);
   return text === '' ? '' : [object, object === 'farm' ? '' : farm, service, text].join('\n');
 }
 
-/** Returns the beginning of what is set, for people. */
-function describe(settings: ConfiguredSettings): string {
+/** Returns the settings for people, shortened. */
+function settingsSummary(settings: ConfiguredSettings): string {
   const text = settingsText(settings);
   return text.length <= maxDescription ? text : `${text.slice(0, maxDescription - 1)}…`;
 }
 
-/** Returns the settings that are set: `weight 5, timeout 20`. */
+/** Returns the settings with a value: `weight 5, timeout 20`. */
 function settingsText(settings: ConfiguredSettings): string {
   const set = Object.entries(settings).filter(([, value]) => value !== '');
   return set

@@ -1,14 +1,14 @@
 import type { HistoryDatabase } from './database.ts';
 import { type EventQuery, type FoundEvents, type HistoryEvent, maxFoundBytes, maxReadBytes } from './event.ts';
-import { type KeptEvent, readEvent, toKept } from './kept-event.ts';
+import { type StoredEvent, readEvent, toStoredEvent } from './stored-event.ts';
 
-/** An event that alternates is counted with those before it if three of them are within this time. */
+/** Three alternating events within this time become one event. */
 const alternatingMs = 600_000;
-/** More differences of one author, in several events within `burstMs`, become one event. */
+/** Above this number of differences, several events of one author within `burstMs` become one event. */
 const burstDifferences = 50;
 const burstEvents = 5;
 const burstMs = 900_000;
-/** What a row takes besides the text of its event. */
+/** The bytes of a row besides the text of its event. */
 const rowBytes = 256;
 const latest = Number.MAX_SAFE_INTEGER;
 
@@ -20,7 +20,7 @@ interface EventRow {
   readonly event: string;
 }
 
-/** An event as it was read, with the digest of what it says. */
+/** An event with the digest of its differences. */
 interface ReadEvent extends HistoryEvent {
   readonly digest: string;
 }
@@ -29,22 +29,22 @@ export class EventLog {
   readonly #database: HistoryDatabase;
   readonly #onDamaged: (row: string) => void;
 
-  /** `onDamaged` is told of each row that cannot be read, and is left out. */
+  /** `onDamaged` is called for each row that cannot be read. */
   constructor(database: HistoryDatabase, onDamaged: (row: string) => void) {
     this.#database = database;
     this.#onDamaged = onDamaged;
   }
 
-  /** Adds an event, or counts it with an earlier one that it repeats or continues. */
-  add(kept: KeptEvent): void {
-    if (!this.#alternates(kept) && !this.#continues(kept)) this.#insert(kept);
+  /** Adds an event, or merges it with earlier ones that it repeats or continues. */
+  add(kept: StoredEvent): void {
+    if (!this.#mergeAlternating(kept) && !this.#mergeBurst(kept)) this.#insert(kept);
   }
 
-  /** Returns the newest first; none, and where to go on, if none is among as many as one search reads. */
+  /** Returns the newest first. If a search reads too much without a match, it has only `next`. */
   find(query: EventQuery): FoundEvents {
     const { appliance, farm, sinceMs = Number.MIN_SAFE_INTEGER, kinds, before, limit } = query;
     const [untilMs = latest, untilId = latest] = before?.split('.').map(Number) ?? [];
-    const rows = this.#database.each<EventRow>(
+    const rows = this.#database.iterate<EventRow>(
       `SELECT id, at, bytes, change, event FROM events
        WHERE at BETWEEN :sinceMs AND :untilMs AND (at < :untilMs OR id < :untilId)
        AND (:appliance IS NULL OR appliance IN (:appliance, '')) AND (:farm IS NULL OR farm IN (:farm, ''))
@@ -80,7 +80,7 @@ export class EventLog {
     return { events };
   }
 
-  /** Returns the events of the configuration of an appliance after a moment, the oldest first. */
+  /** Returns the configuration events of an appliance after a moment, the oldest first. */
   recent(appliance: string, sinceMs: number): readonly HistoryEvent[] {
     return this.#rows("appliance = :appliance AND at > :sinceMs AND kind = 'configuration' ORDER BY id", {
       appliance,
@@ -88,7 +88,7 @@ export class EventLog {
     });
   }
 
-  #insert({ event, subject, digest }: KeptEvent): void {
+  #insert({ event, subject, digest }: StoredEvent): void {
     const text = JSON.stringify(event);
     const { appliance, farm, kind, atMs } = event;
     this.#database.run(
@@ -99,10 +99,10 @@ export class EventLog {
   }
 
   /**
-   * Counts what alternates quickly: from the third time on, one event stands for all. It has the
-   * last moment of each direction.
+   * Merges an event with earlier ones if they alternate quickly, from the third one on. The merged
+   * event has the last moment of each direction.
    */
-  #alternates(kept: KeptEvent): boolean {
+  #mergeAlternating(kept: StoredEvent): boolean {
     const { event, subject, digest, reverseDigest } = kept;
     const { appliance, atMs, by, differences } = event;
     if (differences.length === 0) return false;
@@ -112,7 +112,7 @@ export class EventLog {
     );
     if (!last || last.by !== by || last.digest !== reverseDigest) return false;
     const isSame = former?.by === by && former?.digest === digest;
-    // The event of which this one is the next repetition.
+    // The time of the last event in the same direction.
     const earlierMs = last.reversedMs ?? (isSame ? former.atMs : undefined);
     if (earlierMs === undefined || earlierMs < atMs - alternatingMs) return false;
     const old = last.reversedMs === undefined && former ? [last, former] : [last];
@@ -121,8 +121,8 @@ export class EventLog {
     return true;
   }
 
-  /** Makes one event of very many differences of one author, as of a restored backup. */
-  #continues({ event }: KeptEvent): boolean {
+  /** Merges an event with earlier ones of the author if they are very many, as after a restored backup. */
+  #mergeBurst({ event }: StoredEvent): boolean {
     const { kind, appliance, atMs, by } = event;
     if (kind !== 'configuration') return false;
     const recent = this.recent(appliance, atMs - burstMs).filter((each) => each.by === by);
@@ -132,12 +132,12 @@ export class EventLog {
     if (!isLarge || (recent.length < burstEvents && !recent.some(isBurst))) return false;
     const farms = new Set([...recent, event].map(({ farm }) => farm));
     const [farm = ''] = farms.size === 1 ? farms : [];
-    this.#replace(recent, toKept({ ...event, farm, differences }, others));
+    this.#replace(recent, toStoredEvent({ ...event, farm, differences }, others));
     return true;
   }
 
-  /** Puts one event in the place of earlier ones; it began when the first of them did. */
-  #replace(old: readonly HistoryEvent[], kept: KeptEvent): void {
+  /** Replaces earlier events by one that begins when the first of them did. */
+  #replace(old: readonly HistoryEvent[], kept: StoredEvent): void {
     for (const { id } of old) this.#database.run('DELETE FROM events WHERE id = :id', { id });
     const sinceMs = Math.min(...[...old, kept.event].map((each) => each.sinceMs ?? each.atMs));
     this.#insert({ ...kept, event: { ...kept.event, sinceMs } });
@@ -156,7 +156,7 @@ export class EventLog {
   }
 }
 
-/** Compares what the columns do not say. */
+/** Filters by what is not in the columns. */
 function isWanted(
   event: HistoryEvent,
   farm: string | undefined,

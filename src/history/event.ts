@@ -2,21 +2,22 @@ import type { ConfiguredKind } from '../collectors/configured.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
 
 /**
- * The kinds of events: a difference between two readings of the configuration, a change of state, a
- * call through the gateway, a reload or a start of the exporter, a restart of an appliance.
+ * The kinds of events. `configuration`: differences between two readings. `state`: changes of state.
+ * `change`: a call through the gateway. `reload` and `start` are of the exporter, `restart` of an
+ * appliance.
  */
 export const eventKinds = ['configuration', 'state', 'change', 'reload', 'start', 'restart'] as const;
 
 export type EventKind = (typeof eventKinds)[number];
 
-/** An object that is not the same as before. */
+/** A setting or a state that changed, or a whole object that is new or gone. */
 export interface Difference {
   readonly object: ConfiguredKind | TransitionObject | 'appliance';
-  /** Empty for an object of no farm, and of no service. */
+  /** Empty if the object belongs to no farm, as `service`. */
   readonly farm: string;
   readonly service: string;
   readonly name: string;
-  /** The setting, or `state`; empty where the whole object is new or gone. */
+  /** The name of the setting, or `state`; empty if the whole object is new or gone. */
   readonly setting: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -29,64 +30,64 @@ export interface HistoryEvent {
   readonly kind: EventKind;
   /** Empty for the exporter itself. */
   readonly appliance: string;
-  /** Empty where it concerns no farm, or several. */
+  /** Empty if it concerns no farm, or several. */
   readonly farm: string;
   /** When it was seen. */
   readonly atMs: number;
-  /** The reading before, after which it happened; undefined where the moment itself is known. */
+  /** The earliest possible moment; undefined if the moment itself is known. */
   readonly sinceMs?: number | undefined;
   /**
-   * The author, as `change ID by alice`, or {@link outsideGateway}; several that fit equally with ` or `
-   * between them. Undefined where nobody is one.
+   * The author, such as `change ID by alice` or {@link outsideGateway}; several possible authors are
+   * joined by ` or `. Undefined for events without one.
    */
   readonly by?: string | undefined;
-  /** A sentence on the event, where no difference says it. */
+  /** A sentence on the event, if it has no differences. */
   readonly text?: string | undefined;
-  /** How often it happened to and fro. */
+  /** How many events it stands for, if it alternates; otherwise 1. */
   readonly count: number;
-  /** When it was last seen to happen the other way round; undefined unless it alternates. */
+  /** When its reverse was last seen; undefined unless it alternates. */
   readonly reversedMs?: number | undefined;
-  /** The first ones, see kept-event.ts. */
+  /** The first ones, see stored-event.ts. */
   readonly differences: readonly Difference[];
   /** How many more there are; absent if all are listed. */
   readonly unlisted?: number | undefined;
 }
 
-/** An event before it is kept, with all of its differences. */
+/** An event before it is stored, with all of its differences. */
 export type NewEvent = Omit<HistoryEvent, 'id' | 'count' | 'reversedMs' | 'unlisted'>;
 
 /** The author of a difference that no call of the gateway explains. */
 export const outsideGateway = 'elsewhere';
 
-/** The most events of one answer, and the most bytes of their texts. */
+/** The most events that a search returns, and the most bytes of their texts. */
 export const maxFound = 1_000;
 export const maxFoundBytes = 1_048_576;
-/** The most bytes of events that one search reads: it looks into many that it does not want. */
+/** The most bytes of events that a search reads, including those that do not match. */
 export const maxReadBytes = 16 * maxFoundBytes;
 
-/** Which events are wanted; omitted members match all. */
+/** Which events to find; absent members match all. */
 export interface EventQuery {
   readonly appliance?: string | undefined;
   /**
-   * Matches events that name the farm in a difference, too, and those of several farms that do not
-   * list all differences.
+   * Also matches events that name the farm in a difference, and events of several farms that do not
+   * list all their differences.
    */
   readonly farm?: string | undefined;
   /**
-   * With a farm: also what it depends on, which are restarts, versions and answers of its
-   * appliance, and these certificates.
+   * With a farm, also matches what it depends on: these certificates, and restarts, versions and
+   * outages of its appliance.
    */
   readonly certificates?: readonly string[] | undefined;
   readonly sinceMs?: number | undefined;
   readonly kinds?: readonly EventKind[] | undefined;
-  /** The `next` of an answer. */
+  /** The `next` of an earlier result. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** An answer with the newest events first. */
+/** The result of a search, with the newest events first. */
 export interface FoundEvents {
   readonly events: readonly HistoryEvent[];
-  /** The `before` of the next question, also after an answer without events; absent if there are no older ones. */
+  /** The `before` of the next search, also if `events` is empty; absent if there are no older ones. */
   readonly next?: string | undefined;
 }

@@ -1,11 +1,11 @@
 import { type Thread, WorkerClient, workerBeside } from '../lib/worker-client.ts';
 import { inTime } from '../lib/time.ts';
 import type { EventQuery } from './event.ts';
-import type { Answer, Question } from './keeper.ts';
+import type { Answer, Question } from './history-service.ts';
 
-/** A disk that takes longer has failed. */
+/** A disk that takes longer is treated as failed. */
 const maxWaitMs = 10_000;
-/** Different searches that wait; further ones are refused. */
+/** The most different searches that wait; others are refused. */
 const maxSearches = 32;
 
 export type CreateHistoryThread = (file: string | undefined) => Thread<Question, Answer>;
@@ -15,27 +15,26 @@ function startThread(file: string | undefined): Thread<Question, Answer> {
 }
 
 /**
- * Keeps the history in a thread of its own, also in memory: what an appliance makes happen must not
- * hold the event loop. A thread that does not answer is asked nothing more until it does, so that
- * nothing piles up before it.
+ * Runs the history in a thread, also without a file, so that an appliance with many changes does not
+ * block the event loop. While an answer is late, no further question is sent.
  */
 export class HistoryThread {
-  /** For messages. */
+  /** The file, for messages. */
   readonly file: string;
   readonly #thread: Thread<Question, Answer>;
   readonly #searches = new Map<string, Promise<string>>();
   #lastSearch: Promise<unknown> = Promise.resolve();
-  /** Questions whose answers are late. */
+  /** The number of questions whose answers are late. */
   #late = 0;
   #isClosed = false;
 
-  /** Without a file, the history is in memory until the thread ends. */
+  /** Without a file, the history stays in memory until the thread ends. */
   constructor(file: string | undefined, createThread: CreateHistoryThread = startThread) {
     this.file = file ?? 'in memory';
     this.#thread = createThread(file);
   }
 
-  /** Resolves to the answer; rejects with the failure in it, and where the thread does not answer. */
+  /** Rejects if the thread fails, or does not answer in time. */
   async ask(question: Question): Promise<Answer> {
     if (this.#late > 0) throw this.#lateError();
     if (this.#isClosed) throw new Error(`the history (${this.file}) is closed`);
@@ -51,8 +50,8 @@ export class HistoryThread {
   }
 
   /**
-   * Resolves to the found events as JSON. One search runs at a time, so that what is written does
-   * not wait for many, and those that wait for the same share it.
+   * Resolves to the found events as JSON. One search runs at a time, so that a write waits for at
+   * most one, and equal searches that wait share one.
    */
   async find(query: EventQuery): Promise<string> {
     const key = JSON.stringify(query);

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { serveRequests } from '../lib/worker-client.ts';
-import { HistoryKeeper, type Question } from './keeper.ts';
+import { HistoryService, type Question } from './history-service.ts';
 
-const keeper = new HistoryKeeper((workerData as { readonly file: string | undefined }).file);
-serveRequests((question: Question) => keeper.answer(question));
+const service = new HistoryService((workerData as { readonly file: string | undefined }).file);
+serveRequests((question: Question) => service.answer(question));

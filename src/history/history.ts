@@ -1,9 +1,9 @@
-// Keeps what changed on appliances. Each reading of the configuration is compared with the one
-// before, and the differences become events, with the calls of the gateway that may explain them
-// (authors.ts). History owns the thread that owns the SQLite file (history-thread.ts); one write is
-// under way at a time, and further entries wait in a bounded list. Polling never waits for it, and
-// a failed write is counted as lost. Read on in differences.ts, store.ts (in the thread) and
-// twin-watch.ts.
+// Records what changed on appliances. A reading of the configuration goes from `listenerOf` here
+// through entry-queue.ts (bounded) and history-thread.ts to the thread: history-service.ts, store.ts
+// (compares it with the previous reading: differences.ts), authors.ts with explanations.ts (finds the
+// calls of the gateway that made the differences), stored-event.ts, event-log.ts and database.ts (the
+// SQLite file). History owns the thread; one write is under way at a time. Polling never waits for
+// it, and a failed write is counted as lost. twin-watch.ts compares twins, and stores nothing.
 
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -13,23 +13,23 @@ import { sizeOf } from '../lib/size.ts';
 import { beginning } from '../lib/text.ts';
 import { farms as farmList } from '../collectors/farms.ts';
 import type { MetricsStore } from '../metrics/store.ts';
-import type { FoundReading, StateListener } from '../state/appliance-state.ts';
-import { keyOf, type Moment } from '../state/reading.ts';
+import type { NewReading, StateListener } from '../state/appliance-state.ts';
+import { readingKey, type Moment } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
 import type { GatewayCall } from './authors.ts';
-import { ChangeCounts } from './change-counts.ts';
+import { ConfigurationChangeCounts } from './configuration-change-counts.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
-import { type FarmTime, FarmTimes, sumOf } from './farm-times.ts';
+import { type FarmTime, FarmTimes, mergeTimes } from './farm-times.ts';
 import { type CreateHistoryThread, HistoryThread } from './history-thread.ts';
-import type { Answer } from './keeper.ts';
-import { toKept } from './kept-event.ts';
-import { Restarts } from './restarts.ts';
+import type { Answer } from './history-service.ts';
+import { toStoredEvent } from './stored-event.ts';
+import { RestartDetector } from './restarts.ts';
 import type { Entry, Findings, SeenReading } from './store.ts';
-import { WaitingEntries } from './waiting-entries.ts';
+import { EntryQueue } from './entry-queue.ts';
 
 export interface HistorySettings {
-  /** A file of SQLite; undefined keeps it in memory until the exporter stops. */
+  /** An SQLite file; without it, the history stays in memory until the exporter stops. */
   readonly file?: string | undefined;
   readonly keepMs: number;
 }
@@ -42,12 +42,12 @@ export interface HistoryParts {
   readonly createThread?: CreateHistoryThread | undefined;
 }
 
-/** An appliance whose history is kept. */
-export interface RememberedAppliance {
+/** An appliance whose history is recorded. */
+export interface TrackedAppliance {
   readonly name: string;
-  /** Its address: nothing is compared with another one. */
+  /** Its address; readings of different addresses are not compared. */
   readonly scope: string;
-  /** Its choice of farms, as a text: a list of farms is compared with none of another one. */
+  /** Its choice of farms, as a text; lists of farms of different choices are not compared. */
   readonly farmChoice?: string;
 }
 
@@ -56,37 +56,34 @@ export const lostMetric = {
   help: 'Readings and events that could not be written to the history, or read from it (this exporter).',
 } as const;
 
-/** A reading by its digest, to know whether the next one says the same. */
-interface KnownReading {
+/** The digest of the last reading, to know whether the next one differs. */
+interface LastReading {
   readonly seen: SeenReading;
   readonly digest: string;
   readonly cameMs: number;
-  /** The newest `seen` that was written. */
-  readonly datedMs: number;
+  /** The newest `askedMs` that was written. */
+  readonly writtenAskedMs: number;
 }
 
-const betweenPrunesMs = 600_000;
-/** How old the date of a reading that says the same may be, if the exporter is killed. */
-const betweenDatesMs = 600_000;
+const pruneIntervalMs = 600_000;
+/** How often unchanged readings and times of farms are written: a kill loses as much. */
+const writeIntervalMs = 600_000;
 
-/**
- * Remembers what changed: compares each reading of the configuration with the one before, and keeps
- * events. Nothing waits for it but who asks for events.
- */
+/** Records what changed on appliances, and finds it again; see the head of this file. */
 export class History {
   readonly #parts: HistoryParts;
   readonly #lost = new Counter({ ...lostMetric, registers: [] });
-  readonly #counts = new Map<string, ChangeCounts>();
-  readonly #restarts = new Restarts();
+  readonly #counts = new Map<string, ConfigurationChangeCounts>();
+  readonly #restarts = new RestartDetector();
   readonly #times = new Map<string, { readonly farms: FarmTimes; writtenMs: number }>();
   /** By appliance, collector and farm. */
-  readonly #known = new Map<string, KnownReading>();
-  readonly #pruning = setInterval(() => this.#prune(), betweenPrunesMs).unref();
+  readonly #lastReadings = new Map<string, LastReading>();
+  readonly #pruning = setInterval(() => this.#prune(), pruneIntervalMs).unref();
   #settings: HistorySettings;
   #thread: HistoryThread;
-  readonly #waiting = new WaitingEntries();
+  readonly #queue = new EntryQueue();
   #writing: Promise<void> | undefined;
-  #failing: string | undefined;
+  #lastFailure: string | undefined;
   #calls = 0;
 
   constructor(settings: HistorySettings, parts: HistoryParts) {
@@ -97,238 +94,238 @@ export class History {
     this.#lost.inc(0);
   }
 
-  /** Remembers these appliances and shows their numbers; called after each change of settings. */
-  async watch(appliances: readonly RememberedAppliance[], settings = this.#settings): Promise<void> {
-    if (settings.file !== this.#settings.file) await this.#leave(settings);
+  /** Sets the appliances whose history is recorded; called after each change of settings. */
+  async watch(appliances: readonly TrackedAppliance[], settings = this.#settings): Promise<void> {
+    if (settings.file !== this.#settings.file) await this.#switchTo(settings);
     this.#settings = settings;
     const names = new Set(appliances.map(({ name }) => name));
     for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
-    for (const [key, { seen }] of this.#known) if (!names.has(seen.appliance)) this.#known.delete(key);
+    for (const [key, { seen }] of this.#lastReadings) if (!names.has(seen.appliance)) this.#lastReadings.delete(key);
     this.#restarts.keepOnly(names);
     for (const name of this.#times.keys()) if (!names.has(name)) this.#times.delete(name);
     for (const { name } of appliances)
-      if (!this.#counts.has(name)) this.#counts.set(name, new ChangeCounts(name, this.#parts.store));
+      if (!this.#counts.has(name)) this.#counts.set(name, new ConfigurationChangeCounts(name, this.#parts.store));
     for (const counts of this.#counts.values()) counts.publish();
     // Not awaited: a slow disk does not delay the first poll.
-    void this.#learnFarms();
+    void this.#loadChangedFarms();
   }
 
-  listenerOf(appliance: RememberedAppliance): StateListener {
+  listenerOf(appliance: TrackedAppliance): StateListener {
     const { name, scope } = appliance;
     return {
       onReading: (reading, transitions, moment) => {
-        this.#configured(appliance, reading, moment);
-        this.#timed(name, reading, moment);
-        if (this.#restarts.isSeenIn(reading, name, scope)) this.#restarted(name, moment);
+        this.#recordConfiguration(appliance, reading, moment);
+        this.#recordFarmTimes(name, reading, moment);
+        if (this.#restarts.hasRestarted(reading, name, scope)) this.#recordRestart(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
-          this.#add(stateEvent(ofFarm));
+          this.#addEvent(stateEvent(ofFarm));
       },
       onRemoved: (origin, why) => {
-        // A farm of that name is another one, though it may be configured as this one was.
-        if (why === 'gone') this.#known.delete([name, keyOf(origin)].join('\n'));
+        // A later farm of that name is another one, even with the same configuration.
+        if (why === 'gone') this.#lastReadings.delete([name, readingKey(origin)].join('\n'));
       },
       onAnswering: (isUp, because) => {
         if (!isUp) this.#times.get(name)?.farms.interrupt();
-        this.#answering(name, isUp, because);
+        this.#recordAvailability(name, isUp, because);
       },
     };
   }
 
   /**
-   * Records a call through the gateway that is about to leave. Returns a function to call
-   * when it is over; `text` says what became of it, and `status` is that of the answer.
+   * Records a call through the gateway that is about to be sent. Returns a function to call when it
+   * is over, with a text about its outcome and the status of the response.
    */
   recordCall(call: GatewayCall, farm: string): (text: string, status: number | undefined) => void {
     this.#calls += 1;
     const { now } = this.#parts;
     const { appliance, by } = call;
-    const kept = { ...call, fields: firstFields(call.fields), id: `${this.#calls} ${by}`, fromMs: now() };
-    this.#enter({ call: kept }, appliance);
+    const stored = { ...call, fields: firstFields(call.fields), id: `${this.#calls} ${by}`, fromMs: now() };
+    this.#enqueue({ call: stored }, appliance);
     return (text, status) => {
       const atMs = now();
-      // An appliance, or its web server, may give up a call that goes on.
+      // After a 5xx, the appliance may still be at work.
       const isAnswered = status !== undefined && status < 500;
       const untilMs = isAnswered ? atMs : atMs + unansweredMs;
       const ended = isAnswered ? (status < 400 ? 'done' : 'refused') : 'unanswered';
-      this.#enter({ call: { ...kept, ended, untilMs } }, appliance);
-      this.#add({ kind: 'change', appliance, farm, atMs, by, text, differences: [] });
+      this.#enqueue({ call: { ...stored, ended, untilMs } }, appliance);
+      this.#addEvent({ kind: 'change', appliance, farm, atMs, by, text, differences: [] });
     };
   }
 
-  /** Notes what the exporter itself did. */
-  note(kind: 'reload' | 'start', text: string): void {
-    this.#add({ kind, appliance: '', farm: '', atMs: this.#parts.now(), text, differences: [] });
+  /** Records what the exporter itself did. */
+  recordExporterEvent(kind: 'reload' | 'start', text: string): void {
+    this.#addEvent({ kind, appliance: '', farm: '', atMs: this.#parts.now(), text, differences: [] });
   }
 
-  /** Returns the newest first; rejects where the file cannot be read. */
+  /** Returns the newest events first; rejects if the file cannot be read. */
   async find(query: EventQuery): Promise<FoundEvents> {
-    // The thread writes nothing else.
+    // Only the thread writes this JSON.
     return JSON.parse(await this.findText(query)) as FoundEvents;
   }
 
-  /** The same as JSON, which costs the event loop nothing. */
+  /** The same as JSON, which does not block the event loop. */
   async findText(query: EventQuery): Promise<string> {
     await this.#writing;
     return await this.#thread.find(query);
   }
 
-  /** Returns how long a farm was up, down and in maintenance; rejects where the file cannot be read. */
+  /** Returns how long a farm was up, down and in maintenance; rejects if the file cannot be read. */
   async timesOf(appliance: string, farm: string): Promise<readonly FarmTime[]> {
     const { times = [] } = await this.#thread.ask({ do: 'times', appliance, farm });
-    return sumOf([...times, ...(this.#times.get(appliance)?.farms.of(farm) ?? [])]);
+    return mergeTimes([...times, ...(this.#times.get(appliance)?.farms.of(farm) ?? [])]);
   }
 
   async close(): Promise<void> {
     clearInterval(this.#pruning);
-    await this.#leave();
+    await this.#switchTo();
   }
 
-  #configured(appliance: RememberedAppliance, found: FoundReading, { atMs, elapsedMs }: Moment): void {
+  #recordConfiguration(appliance: TrackedAppliance, found: NewReading, { atMs, elapsedMs }: Moment): void {
     const { name, scope: address, farmChoice = '' } = appliance;
     const { collector, farm, data, takenAtMs, isWhole } = found;
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;
     const askedMs = Math.round(atMs - (elapsedMs - takenAtMs));
-    const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
+    const key = [name, readingKey({ collector: collector.name, farm })].join('\n');
     const scope = collector.name === farmList.name ? `${address}\n${farmChoice}` : address;
     const text = JSON.stringify(objects);
     const digest = hash('sha1', `${scope}\n${text}`, 'base64');
-    const known = this.#known.get(key);
+    const last = this.#lastReadings.get(key);
     const seen = { appliance: name, collector: collector.name, farm: farm ?? '', askedMs };
-    const isSame = known?.digest === digest;
-    const isDated = isSame && askedMs < known.datedMs + betweenDatesMs;
+    const isSame = last?.digest === digest;
+    const isWritten = isSame && askedMs < last.writtenAskedMs + writeIntervalMs;
     const cameMs = Math.round(atMs);
-    this.#known.set(key, { seen, digest, cameMs, datedMs: isDated ? known.datedMs : askedMs });
-    if (isDated) return;
-    const before = { previousAskedMs: known?.seen.askedMs, previousCameMs: known?.cameMs };
+    this.#lastReadings.set(key, { seen, digest, cameMs, writtenAskedMs: isWritten ? last.writtenAskedMs : askedMs });
+    if (isWritten) return;
+    const before = { previousAskedMs: last?.seen.askedMs, previousCameMs: last?.cameMs };
     const reading = { ...seen, scope, atMs: cameMs, ...before, objects: text };
-    this.#enter(isSame ? { seen: [seen] } : { reading }, name);
+    this.#enqueue(isSame ? { seen: [seen] } : { reading }, name);
   }
 
-  #timed(appliance: string, { collector, data, takenAtMs, lifeMs }: FoundReading, { atMs, elapsedMs }: Moment): void {
+  #recordFarmTimes(
+    appliance: string,
+    { collector, data, takenAtMs, lifeMs }: NewReading,
+    { atMs, elapsedMs }: Moment,
+  ): void {
     if (collector.name !== farmList.name) return;
-    const own = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
-    this.#times.set(appliance, own);
+    const times = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
+    this.#times.set(appliance, times);
     // Only this collector's data has its name.
-    own.farms.add((data as FarmList).farms, Math.round(atMs - (elapsedMs - takenAtMs)), lifeMs);
-    if (atMs >= own.writtenMs && atMs < own.writtenMs + betweenDatesMs) return;
-    own.writtenMs = atMs;
-    this.#writeTimes(appliance, own.farms);
+    times.farms.add((data as FarmList).farms, Math.round(atMs - (elapsedMs - takenAtMs)), lifeMs);
+    if (atMs >= times.writtenMs && atMs < times.writtenMs + writeIntervalMs) return;
+    times.writtenMs = atMs;
+    this.#writeTimes(appliance, times.farms);
   }
 
   #writeTimes(appliance: string, farms: FarmTimes): void {
     const times = farms.take();
-    if (times.length > 0) this.#enter({ times, appliance }, appliance);
+    if (times.length > 0) this.#enqueue({ times, appliance }, appliance);
   }
 
-  #restarted(appliance: string, { atMs }: Moment): void {
+  #recordRestart(appliance: string, { atMs }: Moment): void {
     const text = 'restarted: its interfaces count their traffic from 0';
-    this.#add({ kind: 'restart', appliance, farm: '', atMs, text, differences: [] });
+    this.#addEvent({ kind: 'restart', appliance, farm: '', atMs, text, differences: [] });
   }
 
-  #answering(appliance: string, isUp: boolean, because: string | undefined): void {
+  #recordAvailability(appliance: string, isUp: boolean, because: string | undefined): void {
     const states = ['answers', because === undefined ? 'does not answer' : `does not answer (${because})`] as const;
     const [before, after] = isUp ? states.toReversed() : states;
     const differences = [
       { object: 'appliance', farm: '', service: '', name: appliance, setting: 'state', before, after } as const,
     ];
-    this.#add({ kind: 'state', appliance, farm: '', atMs: this.#parts.now(), differences });
+    this.#addEvent({ kind: 'state', appliance, farm: '', atMs: this.#parts.now(), differences });
   }
 
-  #add(event: NewEvent): void {
-    const kept = toKept({ ...event, atMs: Math.round(event.atMs) });
-    this.#enter({ event: kept }, event.appliance);
+  #addEvent(event: NewEvent): void {
+    this.#enqueue({ event: toStoredEvent({ ...event, atMs: Math.round(event.atMs) }) }, event.appliance);
   }
 
-  #enter(entry: Entry, appliance: string): void {
-    const left = this.#waiting.add(entry, appliance, sizeOf(entry));
-    if (left) this.#forget(left.lost, left.appliance);
-    this.#writing ??= this.#write();
+  #enqueue(entry: Entry, appliance: string): void {
+    const dropped = this.#queue.add(entry, appliance, sizeOf(entry));
+    if (dropped) this.#countLost(dropped.dropped, dropped.appliance);
+    this.#writing ??= this.#drain();
   }
 
-  async #write(): Promise<void> {
-    while (!this.#waiting.isEmpty) await this.#writeTo(this.#thread, this.#waiting.take());
+  async #drain(): Promise<void> {
+    while (!this.#queue.isEmpty) await this.#writeTo(this.#thread, this.#queue.take());
     this.#writing = undefined;
   }
 
-  /** Writes entries; what cannot be written is counted as lost. */
+  /** Writes entries, or counts them as lost. */
   async #writeTo(thread: HistoryThread, entries: readonly Entry[]): Promise<void> {
     try {
       const { changes = [], findings } = await thread.ask({ do: 'write', entries });
-      for (const [appliance, own] of Map.groupBy(changes, (each) => each.appliance))
-        this.#counts.get(appliance)?.add(own);
-      if (findings) this.#tell(thread, findings);
-      if (this.#failing !== undefined) this.#parts.log.info('history is written again');
-      this.#failing = undefined;
+      for (const [appliance, events] of Map.groupBy(changes, (each) => each.appliance))
+        this.#counts.get(appliance)?.add(events);
+      if (findings) this.#reportFindings(thread, findings);
+      if (this.#lastFailure !== undefined) this.#parts.log.info('history is written again');
+      this.#lastFailure = undefined;
     } catch (error) {
-      this.#forget(entries.length);
-      this.#failed(thread, error);
+      this.#countLost(entries.length);
+      this.#logFailure(thread, error);
     }
   }
 
-  /**
-   * Counts entries as lost, of one appliance or of all; its next readings are compared with those
-   * on disk.
-   */
-  #forget(entries: number, appliance?: string): void {
+  /** Counts entries of one appliance, or of all, as lost; the next readings are written again. */
+  #countLost(entries: number, appliance?: string): void {
     this.#lost.inc(entries);
-    for (const [key, { seen }] of this.#known)
-      if (appliance === undefined || seen.appliance === appliance) this.#known.delete(key);
+    for (const [key, { seen }] of this.#lastReadings)
+      if (appliance === undefined || seen.appliance === appliance) this.#lastReadings.delete(key);
   }
 
-  #tell({ file }: HistoryThread, { damaged, warnings }: Findings): void {
+  #reportFindings({ file }: HistoryThread, { damaged, warnings }: Findings): void {
     this.#lost.inc(damaged);
     for (const because of warnings) this.#parts.log.warn({ file, because }, 'a part of the history is left out');
   }
 
-  #failed({ file }: HistoryThread, error: unknown): void {
+  #logFailure({ file }: HistoryThread, error: unknown): void {
     const { message } = toError(error);
-    if (message !== this.#failing)
+    if (message !== this.#lastFailure)
       this.#parts.log.error({ file, because: message }, 'history cannot be written; monitoring goes on without it');
-    this.#failing = message;
+    this.#lastFailure = message;
   }
 
-  /** Forgets what is too old. */
+  /** Removes what is older than `keepMs`. */
   #prune(): void {
     const thread = this.#thread;
     const beforeMs = this.#parts.now() - this.#settings.keepMs;
-    thread.ask({ do: 'prune', beforeMs }).catch((error: unknown) => this.#failed(thread, error));
+    thread.ask({ do: 'prune', beforeMs }).catch((error: unknown) => this.#logFailure(thread, error));
   }
 
-  async #learnFarms(): Promise<void> {
+  async #loadChangedFarms(): Promise<void> {
     const thread = this.#thread;
     const { farms = [] } = await thread.ask({ do: 'farms' }).catch((error: unknown): Answer => {
-      this.#failed(thread, error);
+      this.#logFailure(thread, error);
       return {};
     });
-    for (const { appliance, farm, atMs } of farms) this.#counts.get(appliance)?.changedBefore(farm, atMs);
+    for (const { appliance, farm, atMs } of farms) this.#counts.get(appliance)?.addEarlierChange(farm, atMs);
     for (const counts of this.#counts.values()) counts.publish();
   }
 
-  /** Writes what waits and closes the file; what comes meanwhile is written to the next one. */
-  async #leave(next?: HistorySettings): Promise<void> {
-    this.#enter({ seen: [...this.#known.values()].map(({ seen }) => seen) }, '');
+  /** Writes the queue and closes the file. With `next`, later entries go to the next file. */
+  async #switchTo(next?: HistorySettings): Promise<void> {
+    this.#enqueue({ seen: [...this.#lastReadings.values()].map(({ seen }) => seen) }, '');
     for (const [appliance, { farms }] of this.#times) this.#writeTimes(appliance, farms);
     this.#prune();
-    const [thread, entries] = [this.#thread, this.#waiting.take()];
+    const [thread, entries] = [this.#thread, this.#queue.take()];
     if (next) {
       this.#thread = new HistoryThread(next.file, this.#parts.createThread);
       this.#settings = next;
-      this.#known.clear();
+      this.#lastReadings.clear();
     }
-    // A thread answers one question after another: what is being written is written before.
+    // The thread answers in order, so a write under way ends first.
     await this.#writeTo(thread, entries);
     await thread.ask({ do: 'close' }).catch(() => undefined);
     await thread.terminate();
   }
 }
 
-/** How long a call that was not answered may still act. */
+/** How long a call without a response may still act. */
 const unansweredMs = 600_000;
-/** The most characters of the names and values of fields that are kept of a call. */
+/** The most characters of the names and values of the stored fields of a call. */
 const maxFields = 4_096;
 
-/** Returns the first fields of a body, which may have tens of thousands. */
+/** Returns the first fields of a body; it may have tens of thousands. */
 function firstFields(fields: GatewayCall['fields']): GatewayCall['fields'] {
   let left = maxFields;
   return Object.fromEntries(
@@ -339,7 +336,7 @@ function firstFields(fields: GatewayCall['fields']): GatewayCall['fields'] {
   );
 }
 
-/** Makes one event of what changed on a farm between two readings. */
+/** Creates one event of the transitions of a farm between two readings. */
 function stateEvent(transitions: readonly Transition[]): NewEvent {
   const differences = transitions.map(({ object, labels, from, to }): Difference => {
     const { farm = '', service = '', backend, file, interface: named } = labels;

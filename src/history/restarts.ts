@@ -1,36 +1,37 @@
 import { interfaces, type Interfaces } from '../collectors/interfaces.ts';
-import type { FoundReading } from '../state/appliance-state.ts';
+import type { NewReading } from '../state/appliance-state.ts';
 
-/** The bytes of each interface when they were read last. */
-interface KnownTraffic {
+/** The bytes of each interface at the last reading. */
+interface LastTraffic {
   readonly scope: string;
   readonly bytes: ReadonlyMap<string, number>;
 }
 
-/** Knows by the traffic of its interfaces that a machine restarted. */
-export class Restarts {
-  readonly #known = new Map<string, KnownTraffic>();
+/** Detects the restart of a machine by the traffic counters of its interfaces. */
+export class RestartDetector {
+  readonly #last = new Map<string, LastTraffic>();
 
   /**
-   * Returns true if all interfaces that had traffic count it from 0 since the reading before. With
-   * another scope, the appliance may be another machine.
+   * Returns true if the counters of all interfaces with traffic are lower than at the last reading.
+   * With another scope, the appliance may be another machine.
    */
-  isSeenIn({ collector, data }: FoundReading, appliance: string, scope: string): boolean {
+  hasRestarted({ collector, data }: NewReading, appliance: string, scope: string): boolean {
     if (collector.name !== interfaces.name) return false;
     const { traffic } = data as Interfaces;
     const bytes = new Map(
       traffic.map(({ name, receivedBytes, sentBytes }) => [name, (receivedBytes ?? 0) + (sentBytes ?? 0)]),
     );
-    const known = this.#known.get(appliance);
-    this.#known.set(appliance, { scope, bytes });
-    if (known?.scope !== scope) return false;
-    const seen = [...bytes]
-      .map(([name, now]) => ({ was: known.bytes.get(name) ?? 0, now }))
+    const last = this.#last.get(appliance);
+    this.#last.set(appliance, { scope, bytes });
+    if (last?.scope !== scope) return false;
+    const counters = [...bytes]
+      .map(([name, now]) => ({ was: last.bytes.get(name) ?? 0, now }))
       .filter(({ was }) => was > 0);
-    return seen.length > 0 && seen.every(({ was, now }) => now < was);
+    return counters.length > 0 && counters.every(({ was, now }) => now < was);
   }
+
   /** Forgets appliances that are no longer watched. */
   keepOnly(appliances: ReadonlySet<string>): void {
-    for (const appliance of this.#known.keys()) if (!appliances.has(appliance)) this.#known.delete(appliance);
+    for (const appliance of this.#last.keys()) if (!appliances.has(appliance)) this.#last.delete(appliance);
   }
 }

@@ -1,54 +1,58 @@
+// Stores the history, in its own thread: readings of the configuration, events, calls of the gateway
+// and the times of farms. `write` compares each reading with the previous one, and makes events of
+// the differences, by author. Read on in differences.ts, authors.ts, event-log.ts and database.ts.
+
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ConfiguredObject } from '../collectors/configured.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
-import { authorOf, type GatewayCall, withParts } from './authors.ts';
+import { authorOf, type GatewayCall, splitReplacements } from './authors.ts';
 import { HistoryDatabase } from './database.ts';
-import { compareConfigured, type FoundDifference, plainDifference, withFormerSettings } from './differences.ts';
+import { compareConfigured, type AttributableDifference, toDifference, withFormerSettings } from './differences.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
 import { EventLog } from './event-log.ts';
-import { type FarmTime, keptPeriods, maxTimedFarms, type TimedFarm } from './farm-times.ts';
-import { type KeptEvent, toKept } from './kept-event.ts';
-import { maxReadingBytes, Shares } from './shares.ts';
+import { type FarmTime, storedPeriods, maxTimedFarms, type TimedFarm } from './farm-times.ts';
+import { type StoredEvent, toStoredEvent } from './stored-event.ts';
+import { maxReadingBytes, StorageLimits } from './storage-limits.ts';
 
 export interface ConfiguredReading {
   readonly appliance: string;
   readonly collector: string;
   /** Empty for a reading of the whole appliance. */
   readonly farm: string;
-  /** The address of the appliance, and the choice of a list of farms; others are not compared. */
+  /** The address of the appliance, and for a list of farms also their choice. Different scopes are not compared. */
   readonly scope: string;
-  /** When it was asked for, and when it came. */
+  /** When it was requested, and when it came. */
   readonly askedMs: number;
   readonly atMs: number;
-  /** When the last one was asked for, and when it came, if this process saw it. */
+  /** The same of the previous reading, if this process saw it. */
   readonly previousAskedMs?: number | undefined;
   readonly previousCameMs?: number | undefined;
-  /** JSON, which costs less than a list to give to a thread. */
+  /** JSON, which is cheaper to pass to a thread than a list. */
   readonly objects: string;
 }
 
-/** When a reading was asked for last. */
+/** An unchanged reading, which is only dated. */
 export type SeenReading = Pick<ConfiguredReading, 'appliance' | 'collector' | 'farm' | 'askedMs'>;
 
-/** A call that is kept; it is under way without an end. */
-export interface KeptCall extends GatewayCall {
+/** A call as it is stored; `untilMs` is absent while it is under way. */
+export interface StoredCall extends GatewayCall {
   readonly id: string;
   readonly fromMs: number;
   readonly untilMs?: number;
 }
 
-/** A part of what is written. */
+/** One entry of a write. */
 export type Entry =
   | { readonly reading: ConfiguredReading }
   | { readonly seen: readonly SeenReading[] }
-  | { readonly call: KeptCall }
+  | { readonly call: StoredCall }
   | { readonly times: readonly TimedFarm[]; readonly appliance: string }
-  | { readonly event: KeptEvent };
+  | { readonly event: StoredEvent };
 
-/** The most calls of an appliance that are remembered as authors. */
+/** The most calls of an appliance that are stored as possible authors. */
 const maxCalls = 10_000;
 
-/** Damage and limits that the store met. */
+/** Damaged rows and warnings since the last call of `takeFindings`. */
 export interface Findings {
   readonly damaged: number;
   readonly warnings: readonly string[];
@@ -57,7 +61,7 @@ export interface Findings {
 export class HistoryStore {
   readonly #database: HistoryDatabase;
   readonly #events: EventLog;
-  readonly #shares: Shares;
+  readonly #shares: StorageLimits;
   readonly #damaged = new Set<string>();
   readonly #warnedAbout = new Set<string>();
   #newlyDamaged = 0;
@@ -66,18 +70,18 @@ export class HistoryStore {
   /** Throws the error of SQLite, and for a file that is not a history. */
   constructor(file: string) {
     this.#database = new HistoryDatabase(file);
-    this.#events = new EventLog(this.#database, (row) => this.#leaveOut(row));
-    this.#shares = new Shares(this.#database, file);
-    // A call of a process that was killed is under way no more.
+    this.#events = new EventLog(this.#database, (row) => this.#countDamaged(row));
+    this.#shares = new StorageLimits(this.#database, file);
+    // After a kill, no call is under way.
     this.#database.run('UPDATE touches SET until = since WHERE until IS NULL', {});
   }
 
   /**
-   * Writes all entries, or none and throws. Returns what changed in the configuration: a reading
-   * that differs from the one before makes events, the first of its kind none.
+   * Writes all entries, or none and throws. Returns the events of the configuration: a reading that
+   * differs from the previous one makes events, the first of its kind none.
    */
   write(entries: readonly Entry[]): readonly NewEvent[] {
-    return this.#database.inOne(() => {
+    return this.#database.inTransaction(() => {
       const changes = entries.flatMap((entry) => this.#writeOne(entry));
       this.#shares.fitEvents();
       return changes;
@@ -88,14 +92,14 @@ export class HistoryStore {
     return this.#events.find(query);
   }
 
-  /** Returns when the configuration of each farm that there is was last seen to change. */
+  /** Returns when the configuration of each existing farm was last seen to change. */
   changedFarms(): readonly { readonly appliance: string; readonly farm: string; readonly atMs: number }[] {
     return this.#database.rows(
       `SELECT appliance, farm, max(changed) AS atMs FROM readings WHERE farm <> '' AND changed IS NOT NULL GROUP BY 1, 2`,
     );
   }
 
-  /** Returns how long a farm was up, down and in maintenance, as far as it was known. */
+  /** Returns how long a farm was up, down and in maintenance. */
   timesOf(appliance: string, farm: string): readonly FarmTime[] {
     return this.#database.rows(
       `SELECT span AS spanMs, since AS fromMs, up, down, maintenance FROM farm_times
@@ -104,9 +108,9 @@ export class HistoryStore {
     );
   }
 
-  /** Forgets what is older. */
+  /** Deletes what is older. */
   prune(beforeMs: number): void {
-    this.#database.inOne(() => {
+    this.#database.inTransaction(() => {
       this.#database.run('DELETE FROM events WHERE at < :beforeMs', { beforeMs });
       this.#database.run('DELETE FROM farm_times WHERE since < :beforeMs', { beforeMs });
       this.#database.run('DELETE FROM touches WHERE ifnull(until, since) < :beforeMs', { beforeMs });
@@ -114,10 +118,7 @@ export class HistoryStore {
     });
   }
 
-  /**
-   * Returns how many more rows could not be read since the last call, and what people must know,
-   * once.
-   */
+  /** Returns what was found since the last call; each warning only once. */
   takeFindings(): Findings {
     const findings = { damaged: this.#newlyDamaged, warnings: this.#warnings };
     this.#newlyDamaged = 0;
@@ -132,13 +133,13 @@ export class HistoryStore {
   #writeOne(entry: Entry): readonly NewEvent[] {
     if ('reading' in entry) return this.#compare(entry.reading);
     if ('event' in entry) this.#events.add(entry.event);
-    else if ('times' in entry) this.#addTimes(entry);
-    else if ('call' in entry) this.#call(entry.call);
-    else this.#seen(entry.seen);
+    else if ('times' in entry) this.#writeTimes(entry);
+    else if ('call' in entry) this.#writeCall(entry.call);
+    else this.#writeSeen(entry.seen);
     return [];
   }
 
-  #call({ id, fromMs, untilMs, ...call }: KeptCall): void {
+  #writeCall({ id, fromMs, untilMs, ...call }: StoredCall): void {
     const { appliance } = call;
     this.#database.run(
       `INSERT INTO touches (id, appliance, since, until, touch) VALUES (:id, :appliance, :fromMs, :untilMs, :kept)
@@ -152,7 +153,7 @@ export class HistoryStore {
     );
   }
 
-  #addTimes({ appliance, times }: Extract<Entry, { readonly times: unknown }>): void {
+  #writeTimes({ appliance, times }: Extract<Entry, { readonly times: unknown }>): void {
     this.#database.runEach(
       `INSERT INTO farm_times (appliance, farm, span, since, up, down, maintenance)
        VALUES (:appliance, :farm, :spanMs, :fromMs, :up, :down, :maintenance)
@@ -161,7 +162,7 @@ export class HistoryStore {
       times.map((time) => ({ ...time, appliance })),
     );
     const newestMs = Math.max(...times.map(({ fromMs, spanMs }) => fromMs + spanMs));
-    for (const { spanMs, count } of keptPeriods)
+    for (const { spanMs, count } of storedPeriods)
       this.#database.run(
         'DELETE FROM farm_times WHERE appliance = :appliance AND span = :spanMs AND since < :beforeMs',
         {
@@ -170,7 +171,7 @@ export class HistoryStore {
           beforeMs: newestMs - (count + 1) * spanMs,
         },
       );
-    // Those of which least is known go first, if there are more than a list has.
+    // Above the limit, the farms with the least time go first.
     this.#database.run(
       `DELETE FROM farm_times WHERE appliance = :appliance AND farm IN (
          SELECT farm FROM farm_times WHERE appliance = :appliance GROUP BY farm
@@ -179,8 +180,8 @@ export class HistoryStore {
     );
   }
 
-  #seen(readings: readonly SeenReading[]): void {
-    const update = `UPDATE readings SET seen = max(seen, :askedMs) WHERE ${ofPlace}`;
+  #writeSeen(readings: readonly SeenReading[]): void {
+    const update = `UPDATE readings SET seen = max(seen, :askedMs) WHERE ${sameOrigin}`;
     this.#database.runEach(
       update,
       readings.map((reading) => ({ ...reading })),
@@ -189,46 +190,46 @@ export class HistoryStore {
 
   #compare(reading: ConfiguredReading): readonly NewEvent[] {
     const { appliance, askedMs, atMs, previousAskedMs, objects: text } = reading;
-    const objects = readObjects(text) ?? [];
-    const before = this.#readingBefore(reading);
-    this.#keep(reading, before ? JSON.stringify(withFormerSettings(before.objects, objects)) : text);
+    const objects = parseObjects(text) ?? [];
+    const before = this.#previousReading(reading);
+    this.#writeReading(reading, before ? JSON.stringify(withFormerSettings(before.objects, objects)) : text);
     if (!before) return [];
-    // A clock that was set back has seen the future.
+    // After the clock was set back, the stored times may be in the future.
     const seen = [before.seen, previousAskedMs].filter((ms): ms is number => ms !== undefined && ms <= atMs);
     const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs };
     const found = compareConfigured(before.objects, objects);
     const calls = found.length > 0 ? this.#callsOf(reading, between) : [];
-    const differences = withParts(found, calls);
+    const differences = splitReplacements(found, calls);
     for (const { object, farm, setting, before: from = '', after } of differences) {
       if (object !== 'farm') continue;
       if (setting === 'name' && after !== undefined) this.#renameFarm(appliance, from, after);
       if (after === undefined)
         this.#database.run('DELETE FROM readings WHERE appliance = :appliance AND farm = :farm', { appliance, farm });
     }
-    const events = this.#authored(appliance, differences, calls, between);
-    for (const event of events) this.#events.add(toKept(event));
+    const events = this.#eventsByAuthor(appliance, differences, calls, between);
+    for (const event of events) this.#events.add(toStoredEvent(event));
     this.#dateFarms(appliance, events);
     return events;
   }
 
-  /** Returns the newest reading of this place and scope; undefined where none can be read. */
-  #readingBefore({ appliance, collector, farm, scope }: ConfiguredReading) {
+  /** Returns the stored reading of this origin and scope; undefined if there is none, or a damaged one. */
+  #previousReading({ appliance, collector, farm, scope }: ConfiguredReading) {
     const [row] = this.#database.rows<{ readonly scope: string; readonly seen: number; readonly objects: Uint8Array }>(
-      `SELECT scope, seen, objects FROM readings WHERE ${ofPlace}`,
+      `SELECT scope, seen, objects FROM readings WHERE ${sameOrigin}`,
       { appliance, collector, farm },
     );
     if (row?.scope !== scope) return undefined;
-    const objects = unpacked(row.objects);
-    if (!objects) this.#leaveOut(`reading of ${[appliance, collector, farm].filter(Boolean).join(', ')}`);
+    const objects = decompress(row.objects);
+    if (!objects) this.#countDamaged(`reading of ${[appliance, collector, farm].filter(Boolean).join(', ')}`);
     return objects && { seen: row.seen, objects };
   }
 
-  #keep({ appliance, collector, farm, scope, askedMs }: ConfiguredReading, text: string): void {
+  #writeReading({ appliance, collector, farm, scope, askedMs }: ConfiguredReading, text: string): void {
     this.#database.run(
       `INSERT INTO readings (appliance, collector, farm, scope, seen, objects)
        VALUES (:appliance, :collector, :farm, :scope, :askedMs, :kept)
        ON CONFLICT DO UPDATE SET scope = excluded.scope, seen = excluded.seen, objects = excluded.objects`,
-      { appliance, collector, farm, scope, askedMs, kept: packed(text) },
+      { appliance, collector, farm, scope, askedMs, kept: compress(text) },
     );
     if (this.#shares.fitReadings(appliance) > 0)
       this.#warn(
@@ -237,7 +238,7 @@ export class HistoryStore {
       );
   }
 
-  /** Remembers when the farms were changed that events are about. */
+  /** Stores when the farms in the events changed. */
   #dateFarms(appliance: string, events: readonly NewEvent[]): void {
     const changed = new Map(events.flatMap(({ atMs, differences }) => differences.map(({ farm }) => [farm, atMs])));
     this.#database.runEach(
@@ -247,24 +248,32 @@ export class HistoryStore {
   }
 
   /** Returns one event for each author of the differences. */
-  #authored(
+  #eventsByAuthor(
     appliance: string,
-    differences: readonly FoundDifference[],
+    differences: readonly AttributableDifference[],
     calls: readonly GatewayCall[],
     { sinceMs, atMs }: { readonly sinceMs: number; readonly atMs: number },
   ): readonly NewEvent[] {
-    const told = this.#toldChecks(appliance, differences, sinceMs);
+    const reported = this.#reportedChecks(appliance, differences, sinceMs);
     return [...Map.groupBy(differences, (each) => authorOf(each, calls))].flatMap(([by, found]) => {
-      const own = found.map(plainDifference).filter((difference) => !told.has(JSON.stringify(difference)));
-      return own.length === 0
+      const unreported = found.map(toDifference).filter((each) => !reported.has(JSON.stringify(each)));
+      return unreported.length === 0
         ? []
-        : { kind: 'configuration', appliance, farm: commonFarm(own), atMs, sinceMs, by, differences: own };
+        : {
+            kind: 'configuration',
+            appliance,
+            farm: commonFarm(unreported),
+            atMs,
+            sinceMs,
+            by,
+            differences: unreported,
+          };
     });
   }
 
   /**
-   * Returns the calls that a reading may show, the newest first; those of a farm that was renamed
-   * with its name now.
+   * Returns the calls whose effects a reading may show, the newest first. Calls to a renamed farm get
+   * its present name.
    */
   #callsOf(
     { appliance, farm, askedMs, previousCameMs }: ConfiguredReading,
@@ -279,16 +288,16 @@ export class HistoryStore {
     const former = farm === '' || rows.length === 0 ? new Set<string>() : this.#namesOf(appliance, farm, sinceMs);
     return rows.flatMap(({ id, touch: text, isBetween }) => {
       const call = parseJson(text);
-      if (!isRecord(call)) this.#leaveOut(`call ${id}`);
+      if (!isRecord(call)) this.#countDamaged(`call ${id}`);
       if (!isRecord(call)) return [];
-      // Only `#call` writes them.
+      // Only `#writeCall` writes this column.
       const { params, ...known } = call as unknown as GatewayCall;
       const isOfFarm = former.has(params.farmname ?? '');
       return { ...known, params: isOfFarm ? { ...params, farmname: farm } : params, isBetween: isBetween === 1 };
     });
   }
 
-  /** Returns the names that a farm had since then. */
+  /** Returns all names of a farm since then. */
   #namesOf(appliance: string, farm: string, sinceMs: number): ReadonlySet<string> {
     const names = new Set([farm]);
     const renamed = this.#events
@@ -300,12 +309,12 @@ export class HistoryStore {
     return names;
   }
 
-  /** Returns the differences of checks that another farm of the same round has told of. */
-  #toldChecks(appliance: string, differences: readonly Difference[], sinceMs: number): ReadonlySet<string> {
+  /** Returns the differences of checks that another farm of the same round has reported. */
+  #reportedChecks(appliance: string, differences: readonly Difference[], sinceMs: number): ReadonlySet<string> {
     const isOfCheck = ({ object }: Difference): boolean => object === 'check';
     if (!differences.some(isOfCheck)) return new Set();
-    const told = this.#events.recent(appliance, sinceMs).flatMap((event) => event.differences.filter(isOfCheck));
-    return new Set(told.map((difference) => JSON.stringify(difference)));
+    const reported = this.#events.recent(appliance, sinceMs).flatMap((event) => event.differences.filter(isOfCheck));
+    return new Set(reported.map((difference) => JSON.stringify(difference)));
   }
 
   #renameFarm(appliance: string, from: string, to: string): void {
@@ -315,8 +324,8 @@ export class HistoryStore {
     );
     this.#database.run('DELETE FROM readings WHERE appliance = :appliance AND farm = :to', { appliance, to });
     for (const { collector, objects } of readings) {
-      // Damage is counted when it is compared.
-      const renamed = unpacked(objects)?.map((object) => ({
+      // A damaged reading is counted when it is compared.
+      const renamed = decompress(objects)?.map((object) => ({
         ...object,
         ...(object.farm === from && { farm: to }),
         ...(object.object === 'farm' && { name: to }),
@@ -324,23 +333,23 @@ export class HistoryStore {
       this.#database.run(
         `UPDATE readings SET farm = :to, objects = :kept
          WHERE appliance = :appliance AND collector = :collector AND farm = :from`,
-        { appliance, collector, from, to, kept: renamed ? packed(JSON.stringify(renamed)) : objects },
+        { appliance, collector, from, to, kept: renamed ? compress(JSON.stringify(renamed)) : objects },
       );
     }
   }
 
-  /** Counts a row that cannot be read; the first one is worth a warning. */
-  #leaveOut(row: string): void {
+  /** Counts a row that cannot be read; the first one is a warning. */
+  #countDamaged(row: string): void {
     if (this.#damaged.has(row)) return;
     this.#damaged.add(row);
     this.#newlyDamaged += 1;
     this.#warn(
       'damaged',
-      `${row} cannot be read and is left out, as further ones will be; all else goes on. If zlb_exporter_history_lost_total rises, check the disk, and name another file as history.file`,
+      `${row} cannot be read and is left out, as later damaged ones will be; everything else continues. If zlb_exporter_history_lost_total rises, check the disk, and name another file as history.file`,
     );
   }
 
-  /** Gives a warning unless there was one about the same. */
+  /** Adds a warning, unless there was one about the same. */
   #warn(about: string, warning: string): void {
     if (this.#warnedAbout.has(about)) return;
     this.#warnedAbout.add(about);
@@ -354,34 +363,34 @@ interface CallRow {
   readonly isBetween: number;
 }
 
-const ofPlace = 'appliance = :appliance AND collector = :collector AND farm = :farm';
+const sameOrigin = 'appliance = :appliance AND collector = :collector AND farm = :farm';
 
-/** Longer than any reading is; somebody else may have written the file. */
-const maxUnpackedBytes = 8 * maxReadingBytes;
+/** Longer than any reading; somebody else may have written the file. */
+const maxDecompressedBytes = 8 * maxReadingBytes;
 
-/** Objects are much alike, and take a fifth of their text. */
-function packed(objects: string): Uint8Array {
+/** Compresses to about a fifth, because objects are similar. */
+function compress(objects: string): Uint8Array {
   return deflateRawSync(objects);
 }
 
-/** Returns undefined for what is damaged. */
-function unpacked(bytes: Uint8Array): readonly ConfiguredObject[] | undefined {
+/** Returns undefined if damaged. */
+function decompress(bytes: Uint8Array): readonly ConfiguredObject[] | undefined {
   try {
-    return readObjects(inflateRawSync(bytes, { maxOutputLength: maxUnpackedBytes }).toString());
+    return parseObjects(inflateRawSync(bytes, { maxOutputLength: maxDecompressedBytes }).toString());
   } catch {
     return undefined;
   }
 }
 
-/** Reads a list of objects; undefined for a text that is none. */
-function readObjects(text: string): readonly ConfiguredObject[] | undefined {
+/** Parses a list of objects; undefined for any other text. */
+function parseObjects(text: string): readonly ConfiguredObject[] | undefined {
   const list = parseJson(text);
   const isWhole = Array.isArray(list) && list.every((each) => isRecord(each) && isRecord(each.settings));
-  // Only objects are written to the place that they are read from.
+  // Only objects are written to this column.
   return isWhole ? (list as readonly ConfiguredObject[]) : undefined;
 }
 
-/** Returns the farm that all differences are about; empty if there is none. */
+/** Returns the only farm of all differences; empty if there are several. */
 function commonFarm(differences: readonly Difference[]): string {
   const [farm = '', ...others] = new Set(differences.map((difference) => difference.farm));
   return others.length === 0 ? farm : '';

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Family, gauge } from '../metrics/family.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { StateListener } from '../state/appliance-state.ts';
-import { compareTwins, type Readings, seenFromTwin, type TwinComparison, twinKinds } from './twins.ts';
+import { compareTwins, type Readings, fromTwinsSide, type TwinComparison, twinKinds } from './twins.ts';
 
 const pairs = gauge(
   'zlb_twins_info',
@@ -12,7 +12,7 @@ const pairs = gauge(
 );
 const differing = gauge(
   'zlb_twin_differences',
-  'Differences between the configurations of twins; absent while one does not answer, or a kind of objects was not read of both, as farms are not where both have an L4 farm (this exporter).',
+  'Differences between the configurations of twins; absent while one does not answer, or while the kind of objects is not read from both, such as farms if both have an L4 farm (this exporter).',
   ['twin', 'object'],
 );
 
@@ -24,8 +24,8 @@ export interface TwinWatchParts {
   readonly readingsOf: (appliance: string) => Readings | undefined;
 }
 
-/** How an appliance compares with its twin; `comparison` is undefined while that is not known. */
-export interface TwinOf {
+/** The twin of an appliance, and their comparison; undefined while it is not known. */
+export interface TwinStatus {
   readonly name: string;
   readonly comparison: TwinComparison | undefined;
 }
@@ -34,21 +34,21 @@ interface Pair {
   readonly first: string;
   readonly twin: string;
   comparison: TwinComparison | undefined;
-  /** The same, as the twin sees it. */
-  seen: TwinComparison | undefined;
+  /** The same with both sides swapped. */
+  fromTwin: TwinComparison | undefined;
   /** True if something was read since the last comparison. */
   isDirty: boolean;
-  /** Counts what makes a comparison that is under way untrue. */
+  /** A comparison under way is discarded if this number changes. */
   withdrawals: number;
 }
 
 const storeKey = 'twins';
 /** A pair is compared at most once in this time. */
-const betweenMs = 60_000;
-/** After a start or a reload most is read within this time. */
-const soonMs = 5_000;
+const intervalMs = 60_000;
+/** The first comparison follows a start or a reload after this time, when most is read. */
+const firstAfterMs = 5_000;
 
-/** Compares the appliances that are twins while both answer, and shows the differences. */
+/** Compares twins while both answer, and publishes the differences. */
 export class TwinWatch {
   readonly #parts: TwinWatchParts;
   readonly #pairs = new Map<string, Pair>();
@@ -58,17 +58,17 @@ export class TwinWatch {
     this.#parts = parts;
   }
 
-  /** Compares these pairs and no others; called after each change of settings. */
+  /** Sets the pairs; called after each change of settings. */
   watch(twins: readonly (readonly string[])[]): void {
     for (const name of this.#pairs.keys()) this.#parts.store.remove(name, storeKey);
     this.#pairs.clear();
     for (const [first = '', twin = ''] of twins) {
-      const pair = { first, twin, comparison: undefined, seen: undefined, isDirty: true, withdrawals: 0 };
+      const pair = { first, twin, comparison: undefined, fromTwin: undefined, isDirty: true, withdrawals: 0 };
       for (const name of [first, twin]) this.#pairs.set(name, pair);
       this.#publish(pair);
     }
     clearTimeout(this.#timer);
-    this.#next(soonMs);
+    this.#schedule(firstAfterMs);
   }
 
   listenerOf(appliance: string): StateListener {
@@ -86,11 +86,11 @@ export class TwinWatch {
     };
   }
 
-  twinOf(appliance: string): TwinOf | undefined {
+  twinOf(appliance: string): TwinStatus | undefined {
     const pair = this.#pairs.get(appliance);
     if (!pair) return undefined;
-    const { first, twin, comparison, seen } = pair;
-    return appliance === first ? { name: twin, comparison } : { name: first, comparison: seen };
+    const { first, twin, comparison, fromTwin } = pair;
+    return appliance === first ? { name: twin, comparison } : { name: first, comparison: fromTwin };
   }
 
   close(): void {
@@ -98,7 +98,7 @@ export class TwinWatch {
     this.#pairs.clear();
   }
 
-  #next(afterMs: number): void {
+  #schedule(afterMs: number): void {
     if (this.#pairs.size > 0) this.#timer = setTimeout(() => void this.#compare(), afterMs).unref();
   }
 
@@ -108,20 +108,20 @@ export class TwinWatch {
       if (!pair.isDirty || this.#pairs.get(pair.first) !== pair) continue;
       const { withdrawals } = pair;
       const [here, there] = [this.#parts.readingsOf(pair.first), this.#parts.readingsOf(pair.twin)];
-      // What is read from now on is news.
+      // Readings from now on need another comparison.
       pair.isDirty = !here || !there;
       const comparison = here && there && (await compareTwins(here, there));
       if (pair.withdrawals !== withdrawals || this.#pairs.get(pair.first) !== pair) continue;
       pair.comparison = comparison;
-      pair.seen = comparison && seenFromTwin(comparison);
+      pair.fromTwin = comparison && fromTwinsSide(comparison);
       this.#publish(pair);
-      await nextTurn();
+      await yieldToEventLoop();
     }
     // A call of `watch` meanwhile has set its own timer.
-    if (this.#timer === timer) this.#next(betweenMs);
+    if (this.#timer === timer) this.#schedule(intervalMs);
   }
 
-  /** Shows nothing old as new: a reading is too old, or one of the two does not answer. */
+  /** Withdraws the comparison: a reading is too old, or one of the two does not answer. */
   #withdraw(appliance: string): void {
     const pair = this.#pairs.get(appliance);
     if (!pair) return;
@@ -129,7 +129,7 @@ export class TwinWatch {
     pair.withdrawals += 1;
     if (!pair.comparison) return;
     pair.comparison = undefined;
-    pair.seen = undefined;
+    pair.fromTwin = undefined;
     this.#publish(pair);
   }
 

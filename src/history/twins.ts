@@ -8,16 +8,16 @@ import { farmConfig } from '../collectors/farm-config.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { createTimeSlice } from '../lib/time.ts';
-import { keyOf, type Reading, readingIn } from '../state/reading.ts';
-import { compareConfigured, plainDifference } from './differences.ts';
+import { readingKey, type Reading, readingIn } from '../state/reading.ts';
+import { compareConfigured, toDifference } from './differences.ts';
 import type { Difference } from './event.ts';
 
-/** The kinds of objects that twins have in common; interfaces have the addresses of the machine. */
+/** The kinds of objects that twins share; interfaces have the addresses of one machine. */
 export const twinKinds = ['version', 'certificate', 'farm', 'service', 'backend', 'check'] as const;
 
 type TwinKind = (typeof twinKinds)[number];
 
-/** Something that is not the same on two appliances; without a setting, one lacks the object. */
+/** A setting that differs between two appliances; without a setting, one of them lacks the object. */
 export interface TwinDifference extends Omit<Difference, 'before' | 'after'> {
   /** The value on the appliance; undefined where it lacks the object. */
   readonly here: string | undefined;
@@ -27,24 +27,24 @@ export interface TwinDifference extends Omit<Difference, 'before' | 'after'> {
 
 export interface TwinComparison {
   readonly differences: readonly TwinDifference[];
-  /** Kinds of which something is not known of both: there may be more differences. */
+  /** Kinds that were not completely read from both: there may be more differences. */
   readonly unknown: ReadonlySet<TwinKind>;
 }
 
-/** Parts that are never compared: neither between twins, nor between two readings of an appliance. */
+/** What is never compared, neither between twins nor between two readings of an appliance. */
 export const neverCompared: readonly string[] = [
   'settings of L4 farms but their health check and backends, since reading them may cut these farms',
   'WAF sets and other rules of IPDS',
   'routes and VPNs',
 ];
 
-/** The fresh readings of an appliance, by {@link keyOf}. */
+/** The fresh readings of an appliance, by {@link readingKey}. */
 export type Readings = ReadonlyMap<string, Reading>;
 
 const ofFarms: readonly TwinKind[] = ['farm', 'service', 'backend', 'check'];
 
-/** The readings that are compared, and the kinds of objects that are not known without them. */
-const compared: readonly (readonly [Collector, readonly TwinKind[]])[] = [
+/** The readings that are compared, and the kinds of objects that are unknown without them. */
+const comparedReadings: readonly (readonly [Collector, readonly TwinKind[]])[] = [
   [appliance, ['version']],
   [certificates, ['certificate']],
   [farms, ofFarms],
@@ -56,22 +56,23 @@ const compared: readonly (readonly [Collector, readonly TwinKind[]])[] = [
 const sliceMs = 5;
 
 /**
- * Compares the configurations of two appliances. A setting that one of them does not know is no
- * difference, and parts of a farm or of a service that one of them lacks are no further ones.
+ * Compares the configurations of two appliances. A setting that one of them does not know is not a
+ * difference. If one lacks a farm or a service, what belongs to it is not reported as well.
  */
 export async function compareTwins(here: Readings, there: Readings): Promise<TwinComparison> {
   const slice = createTimeSlice(sliceMs);
-  const [own, others] = [here, there].map(ownAddresses);
-  const unknown = new Set<TwinKind>(own && others && !haveUnreadFarms(here, there) ? [] : ['farm']);
+  const [hereAddresses, thereAddresses] = [here, there].map(machineAddresses);
+  const unknown = new Set<TwinKind>(hereAddresses && thereAddresses && !haveUnreadFarms(here, there) ? [] : ['farm']);
   // Each farm that uses a check has it.
   const differences = new Map<string, TwinDifference>();
-  for (const [collector, kinds] of compared) {
+  for (const [collector, kinds] of comparedReadings) {
     for (const key of keysOf(collector, here, there)) {
       if (slice.isOver) await slice.next();
-      const [before, after] = [objectsIn(collector, here.get(key), own), objectsIn(collector, there.get(key), others)];
+      const before = objectsIn(collector, here.get(key), hereAddresses);
+      const after = objectsIn(collector, there.get(key), thereAddresses);
       if (!before || !after) for (const kind of kinds) unknown.add(kind);
-      for (const each of before && after ? withoutParts(compareConfigured(before, after)) : []) {
-        const { before: was, after: is, ...place } = plainDifference(each);
+      for (const each of before && after ? withoutBackendsOfMissingServices(compareConfigured(before, after)) : []) {
+        const { before: was, after: is, ...place } = toDifference(each);
         const difference = { ...place, here: was, there: is };
         differences.set(JSON.stringify(difference), difference);
       }
@@ -80,7 +81,7 @@ export async function compareTwins(here: Readings, there: Readings): Promise<Twi
   return { differences: [...differences.values()], unknown };
 }
 
-export function seenFromTwin({ differences, unknown }: TwinComparison): TwinComparison {
+export function fromTwinsSide({ differences, unknown }: TwinComparison): TwinComparison {
   const turned = differences.map(({ here, there, ...place }) => {
     const name = place.setting === 'name' && there !== undefined ? there : place.name;
     return { ...place, name, here: there, there: here };
@@ -88,10 +89,9 @@ export function seenFromTwin({ differences, unknown }: TwinComparison): TwinComp
   return { differences: turned, unknown };
 }
 
-/** Says in a sentence what a failover to the twin, or from it, would do. */
+/** Returns a sentence on what a failover to or from the twin would do. */
 export function failoverSentence(difference: TwinDifference, twin: string): string {
   const { setting, here, there } = difference;
-  // No failover changes the product of a machine.
   if (difference.object === 'version')
     return `${twin} has another ${setting}: ${there ?? ''} instead of ${here ?? ''}.`;
   const object = objectWords(difference);
@@ -119,14 +119,14 @@ function keysOf(collector: Collector, here: Readings, there: Readings): readonly
   const isRead = (farm: ListedFarm): boolean =>
     collector.covers({ ...farm, isSilent: false }) && (collector !== backends || farm.profile === 'l4xnat');
   return farmsIn(here).flatMap((farm) =>
-    common.has(farm.name) && isRead(farm) ? keyOf({ collector: name, farm: farm.name }) : [],
+    common.has(farm.name) && isRead(farm) ? readingKey({ collector: name, farm: farm.name }) : [],
   );
 }
 
-/** Returns true if both have an L4 farm of one name whose settings are not read, since that may act. */
+/** Returns true if both have an L4 farm of the same name whose settings are not read, since the read may act. */
 function haveUnreadFarms(here: Readings, there: Readings): boolean {
   const isUnread = (readings: Readings, name: string): boolean => {
-    const reading = readings.get(keyOf({ collector: farmConfig.name, farm: name }));
+    const reading = readings.get(readingKey({ collector: farmConfig.name, farm: name }));
     const farm = objectsIn(farmConfig, reading, undefined)?.find(({ object }) => object === 'farm');
     return farm !== undefined && !('protocol' in farm.settings);
   };
@@ -140,47 +140,50 @@ function farmsIn(readings: Readings): readonly ListedFarm[] {
   return readingIn(readings, farms)?.data.farms ?? [];
 }
 
-/** Returns undefined where nobody knows all objects of a reading. */
+/** Returns undefined if not all objects of a reading could be read. */
 function objectsIn(
   collector: Collector,
   reading: Reading | undefined,
-  own: ReadonlySet<string> | undefined,
+  addressesOfMachine: ReadonlySet<string> | undefined,
 ): readonly ConfiguredObject[] | undefined {
   const objects = reading?.isWhole === true ? collector.configured?.(reading.data) : undefined;
-  // A signing request waits on one machine for its certificate.
+  // A signing request stays on one machine until its certificate comes.
   return objects
     ?.filter(
-      ({ object, name, settings }) => object !== 'certificate' || (settings.kind !== 'csr' && !ofVendors.has(name)),
+      ({ object, name, settings }) =>
+        object !== 'certificate' || (settings.kind !== 'csr' && !vendorCertificates.has(name)),
     )
-    .map((each) => ({ ...each, settings: commonSettings(each, own) }));
+    .map((each) => ({ ...each, settings: sharedSettings(each, addressesOfMachine) }));
 }
 
-/** The certificates of the web interface that each product brings with it. */
-const ofVendors: ReadonlySet<string> = new Set(['noid_ssl_cert.pem', 'skdcert.pem', 'zencert.pem']);
+/** The certificates of the web interface that the products ship. */
+const vendorCertificates: ReadonlySet<string> = new Set(['noid_ssl_cert.pem', 'skdcert.pem', 'zencert.pem']);
 
-/** Settings that belong to one machine alone, or say in other words what others say. */
-const leftOut: Partial<Record<ConfiguredKind, readonly string[]>> = {
+/** Settings of one machine alone, or with the same meaning as others. */
+const machineSettings: Partial<Record<ConfiguredKind, readonly string[]>> = {
   version: ['hostname'],
   certificate: ['issuer', 'not_before'],
 };
 
-function commonSettings(
+function sharedSettings(
   { object, settings }: ConfiguredObject,
-  own: ReadonlySet<string> | undefined,
+  addressesOfMachine: ReadonlySet<string> | undefined,
 ): ConfiguredSettings {
-  const isOwnVip = object === 'farm' && settings.vip !== undefined && (!own || own.has(settings.vip));
-  const names = isOwnVip ? ['vip'] : leftOut[object];
+  const isOwnVip =
+    object === 'farm' && settings.vip !== undefined && (!addressesOfMachine || addressesOfMachine.has(settings.vip));
+  const names = isOwnVip ? ['vip'] : machineSettings[object];
   return names ? Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name))) : settings;
 }
 
-/** Returns the addresses of the machine itself, which no failover moves. */
-function ownAddresses(readings: Readings): ReadonlySet<string> | undefined {
+/** Returns the addresses that stay on the machine in a failover. */
+function machineAddresses(readings: Readings): ReadonlySet<string> | undefined {
   const objects = objectsIn(interfaces, readings.get(interfaces.name), undefined);
   return objects && new Set(objects.flatMap(({ settings: { kind, ip } }) => (kind === 'virtual' || !ip ? [] : ip)));
 }
 
-/** Leaves out the backends of a service that one of the two lacks. */
-function withoutParts(found: ReturnType<typeof compareConfigured>): ReturnType<typeof compareConfigured> {
+function withoutBackendsOfMissingServices(
+  found: ReturnType<typeof compareConfigured>,
+): ReturnType<typeof compareConfigured> {
   const services = new Set(
     found.flatMap(({ object, service, setting }) => (object === 'service' && !setting ? service : [])),
   );

@@ -12,12 +12,12 @@ export function connectByName(
   withinMs: number,
   options: buildConnector.BuildOptions,
 ): buildConnector.connector {
-  let found: readonly LookupAddress[] = [];
-  const connect = buildConnector({ ...options, lookup: lookupBy(() => Promise.resolve(found)) });
+  let addresses: readonly LookupAddress[] = [];
+  const connect = buildConnector({ ...options, lookup: lookupBy(() => Promise.resolve(addresses)) });
 
   async function connectTo(target: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
     try {
-      found = await names.addressesOf(target.hostname, withinMs);
+      addresses = await names.addressesOf(target.hostname, withinMs);
       connect(target, callback);
     } catch (error) {
       callback(toError(error), null);

@@ -13,7 +13,7 @@ export interface HandshakeRules {
   readonly onRefused: (because: string, address: string | undefined) => void;
 }
 
-/** A server of TLS, also beneath HTTP; one of plain HTTP emits neither event. */
+/** A server of TLS or HTTPS; one of plain HTTP emits neither event. */
 type HandshakeServer = Pick<EventEmitter, 'on' | 'prependListener'>;
 
 /** Closes connections whose client certificate is refused, and reports failed handshakes. */
@@ -33,8 +33,8 @@ export function guardHandshakes(server: HandshakeServer, rules: HandshakeRules):
   });
 }
 
-/** Returns why a client is refused whose certificate is missing or not valid; undefined for others. */
-export function certificateProblem(socket: TLSSocket): string | undefined {
+/** Returns why a client certificate is refused; undefined for a valid one. */
+export function clientCertificateProblem(socket: TLSSocket): string | undefined {
   if (!socket.getPeerX509Certificate()) return noCertificate;
   if (!socket.authorized) return `its certificate is not valid under client_ca (${String(socket.authorizationError)})`;
   return undefined;

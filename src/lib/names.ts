@@ -116,7 +116,7 @@ export class Names {
       entry.isFailing = false;
       return entry.addresses;
     } catch (error) {
-      const because = becauseOf(error);
+      const because = lookupFailureText(error);
       entry.hangs = steadyNow() - entry.startedMs >= patienceMs;
       if (entry.addresses && !entry.isFailing) listener?.failing(host, because);
       entry.isFailing = entry.addresses !== undefined;
@@ -134,7 +134,7 @@ async function findAddresses(host: string): Promise<readonly LookupAddress[]> {
   return await lookup(host, { all: true, hints: ADDRCONFIG });
 }
 
-function becauseOf(error: unknown): string {
+function lookupFailureText(error: unknown): string {
   const code = errorCode(error);
   if (code === 'ENOTFOUND') return 'there is no such name (ENOTFOUND)';
   return code === 'EAI_AGAIN' ? 'no answer of the name server (EAI_AGAIN)' : code || toError(error).message;

@@ -13,21 +13,24 @@ export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }
 
-const plain =
+const primitive =
   <T>(isOne: (value: unknown) => value is T, what: string): Shape<T> =>
   (value, at) => {
     if (!isOne(value)) throw new ShapeError(`${at || '/'} is not ${what}`);
     return value;
   };
 
-export const text = plain((value) => typeof value === 'string', 'a text');
-export const number = plain((value) => typeof value === 'number', 'a number');
-export const flag = plain((value) => typeof value === 'boolean', 'true or false');
-const record = plain(isRecord, 'an object');
-const array = plain((value): value is unknown[] => Array.isArray(value), 'a list');
+export const text = primitive((value) => typeof value === 'string', 'a text');
+export const number = primitive((value) => typeof value === 'number', 'a number');
+export const flag = primitive((value) => typeof value === 'boolean', 'true or false');
+const record = primitive(isRecord, 'an object');
+const array = primitive((value): value is unknown[] => Array.isArray(value), 'a list');
 
 export function word<const Word extends string>(...words: readonly Word[]): Shape<Word> {
-  return plain((value): value is Word => (words as readonly unknown[]).includes(value), `one of ${words.join(', ')}`);
+  return primitive(
+    (value): value is Word => (words as readonly unknown[]).includes(value),
+    `one of ${words.join(', ')}`,
+  );
 }
 
 /** A value that may be left out, or null. */

@@ -29,13 +29,13 @@ export function compareNames(one: string, other: string): number {
  * Returns a text in memory of its own. A part of a longer text keeps all of that one: a name of an
  * appliance would keep a reply of megabytes.
  */
-export function ownText(part: string): string {
+export function copyText(part: string): string {
   return Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
 /** Returns the first characters of a text, which keep nothing of the rest. */
 export function beginning(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : ownText(text.slice(0, maxLength));
+  return text.length <= maxLength ? text : copyText(text.slice(0, maxLength));
 }
 
 /** Is the part of a pattern: a character that controls, hides or turns the reading direction. */
@@ -76,7 +76,7 @@ export function isOneLine(text: string, maxLength: number): boolean {
 export function digestForm(clean: string, original: string, maxLength: number): string {
   // By code units: as UTF-8, all lone surrogates would look alike.
   const digest = createHash('sha256').update(original, 'utf16le').digest('hex').slice(0, 12);
-  return ownText(`${clean.slice(0, maxLength - digest.length - 1).toWellFormed()}~${digest}`);
+  return copyText(`${clean.slice(0, maxLength - digest.length - 1).toWellFormed()}~${digest}`);
 }
 
 /**
@@ -104,7 +104,7 @@ export function percentDecoded(text: string): string | undefined {
 }
 
 /** Returns `find` with a cache of its results, which is never emptied. */
-export function remembered<Found>(find: (text: string) => Found): (text: string) => Found {
+export function memoize<Found>(find: (text: string) => Found): (text: string) => Found {
   const known = new Map<string, { readonly found: Found }>();
   return (text) => {
     const entry = known.get(text) ?? { found: find(text) };

@@ -7,10 +7,10 @@ interface LogDetails {
   readonly err?: unknown;
 }
 
-/** One line of each kind in this time; the next line of that kind counts those suppressed. */
+/** At most one line of each kind in this time; the next one has the number of those suppressed. */
 const intervalMs = 60_000;
 
-/** Logs what any client can cause at any rate, so that an operator finds why a scrape fails. */
+/** Limits the lines of the log that any client can cause at any rate. */
 export class ThrottledLog {
   readonly #log: Logger;
   readonly #kinds = new Map<string, { readonly loggedAt: number; suppressed: number }>();
@@ -34,8 +34,8 @@ export class ThrottledLog {
     this.#log[level]({ ...details, ...(before && before.suppressed > 0 && { others: before.suppressed }) }, message);
   }
 
-  /** Logs a client that was turned away; `because` is one of a few fixed texts. */
-  rejected(because: string, address: string | undefined): void {
+  /** Logs a rejected client; `because` is one of a few fixed texts. */
+  logRejected(because: string, address: string | undefined): void {
     this.write('warn', { address, because }, 'not let in');
   }
 }

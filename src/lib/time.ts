@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 export const dayMs = 86_400_000;
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: dayMs } as const;
@@ -137,7 +137,7 @@ export function createTimeSlice(lengthMs: number) {
     },
     /** Lets other work run, and begins a new slice. */
     async next(): Promise<void> {
-      await nextTick();
+      await yieldToEventLoop();
       endsMs = steadyNow() + lengthMs;
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Returns at most so many of a list whose newest items come first. Those owners lose their oldest
- * that have the most: an owner with less than an equal share loses nothing.
+ * Returns at most `max` items of a list, newest first. Owners with the most items lose their oldest
+ * first; an owner with less than an equal share loses nothing.
  */
 export function withinShares<Item>(
   newestFirst: readonly Item[],
@@ -19,14 +19,4 @@ export function withinShares<Item>(
     shares.set(ownerOf(item), left - 1);
     return left > 0;
   });
-}
-
-/**
- * Returns the largest share of a limited resource, oldest first, and whether it loses a part for
- * the newcomer: its own would then still be smaller. `all` is oldest first.
- */
-export function largestShare<T>(all: Iterable<T>, ownerOf: (part: T) => string, newcomer: string) {
-  const shares = Map.groupBy(all, ownerOf);
-  const members = [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
-  return { members, mayEvict: members.length > (shares.get(newcomer)?.length ?? 0) + 1 };
 }

@@ -5,13 +5,10 @@ export interface Family {
   readonly type: 'gauge' | 'counter' | 'histogram';
   /** Label names beside `appliance`, in the order in which they are printed. */
   readonly labels: readonly string[];
-  /**
-   * True where every small part has its series, of which there may be thousands: the first to go
-   * at the limit of series. Sums say in short what these say one by one.
-   */
+  /** True for thousands of series whose sums are another family: the first to go at the limit. */
   readonly isDetail?: boolean;
-  /** True if the labels of the configuration follow its own. */
-  readonly takesConfiguredLabels?: boolean;
+  /** True if its series also have the labels that the configuration gives to appliances. */
+  readonly hasConfiguredLabels?: boolean;
 }
 
 /**
@@ -49,17 +46,14 @@ export function stateSet(
   return { name, help, type: 'gauge', labels, states, stateLabel };
 }
 
-/**
- * A number, or a boolean for 1 or 0; null and undefined are "not known" and write no sample: absent
- * is not zero.
- */
+/** A number, or a boolean for 1 or 0; null and undefined write no sample: absent is not zero. */
 export type Value = number | boolean | null | undefined;
 
 export type Labels = Readonly<Record<string, string>>;
 
 /** Receives the numbers of a collector. */
 export interface Emit {
-  /** Writes one number; `extra` adds labels that only the configuration knows. */
+  /** Writes one number; `extra` are the labels that the configuration gives to the appliance. */
   sample(family: Family, labels: Labels, value: Value, extra?: Labels): void;
   /** Writes one series per state; a word outside the closed list sets `unknown`. */
   state(set: StateSet, labels: Labels, state: string): void;

@@ -1,12 +1,12 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Emit, Family, Labels, StateSet, Value } from './family.ts';
 import { digestForm } from '../lib/text.ts';
-import type { Format } from './page.ts';
+import type { Format } from './exposition.ts';
 
-/** Metrics of prom-client that are ready to be rendered. */
+/** The samples of a reading in a registry of prom-client, ready to be rendered. */
 export interface FilledRegistry {
   readonly registry: Registry;
-  /** The families to show, in the order in which they were filled. */
+  /** The families with samples, in the order of their first one. */
   readonly families: readonly FamilySize[];
 }
 

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { renderRegistry } from './render.ts';
 
-/** What the exporter shows to others or accepts, until its end. */
+/** A certificate or token of the exporter, which expires. */
 export interface Credential {
   readonly kind: 'metrics_certificate' | 'gateway_certificate' | 'request_log_certificate' | 'token';
   /** The holder of a token; empty for a certificate. */
@@ -11,13 +11,13 @@ export interface Credential {
 
 /** The result of the last load of the configuration. */
 export interface ConfigurationState {
-  /** False when what was read last was refused. */
+  /** False if the last read configuration was refused. */
   readonly isInForce: boolean;
-  /** When the one in force was read; undefined before the first. */
+  /** When the configuration in force was read; undefined before the first one. */
   readonly loadedAtMs: number | undefined;
-  /** Its path; undefined without a file. */
+  /** The path of its file, if there is one. */
   readonly file?: string | undefined;
-  /** Those of the one in force. */
+  /** The credentials of the configuration in force. */
   readonly credentials?: readonly Credential[];
 }
 
@@ -25,7 +25,7 @@ export interface SelfMetricsOptions {
   /** True where the appliances are simulated because there is no configuration. */
   readonly isDemonstration?: boolean;
   readonly configurationFile?: string | undefined;
-  /** Those of the first configuration. */
+  /** The credentials of the first configuration. */
   readonly credentials?: readonly Credential[];
   /** Returns the number of log lines that could not be written. */
   readonly droppedLogLines?: () => number;
@@ -57,7 +57,7 @@ export function createSelfMetrics(
   const registry = new Registry();
   new Gauge({
     name: 'zlb_exporter_build_info',
-    help: 'What runs here (this exporter).',
+    help: 'Version of the exporter and of Node.js (this exporter).',
     labelNames: buildLabels,
     registers: [registry],
   }).set({ version: build.version, revision: build.revision, node_version: build.nodeVersion }, 1);
@@ -99,33 +99,33 @@ export function createSelfMetrics(
   let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined, file, credentials };
 
   return {
-    /** For parts that count for themselves. */
+    /** For other components that register counters. */
     registry,
     get configuration(): ConfigurationState {
       return configuration;
     },
-    /** Takes the credentials of the configuration in force. */
-    credentialsAre(inForce: readonly Credential[]): void {
+    /** Called with the credentials of the configuration in force. */
+    setCredentials(inForce: readonly Credential[]): void {
       configuration = { ...configuration, credentials: inForce };
       setEnds(inForce);
     },
-    configurationLoaded(atMs: number): void {
+    recordLoaded(atMs: number): void {
       configuration = { ...configuration, isInForce: true, loadedAtMs: atMs };
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);
     },
-    configurationRefused(): void {
+    recordRefused(): void {
       configuration = { ...configuration, isInForce: false };
       reloaded.set(0);
     },
     /** Counts a client that the metrics listener refused in its handshake. */
-    webRefused: (): void => refused.inc({ reason: 'tls' }),
-    /** Returns classic text, with the operator's changes at once. */
+    countRefusedClient: (): void => refused.inc({ reason: 'tls' }),
+    /** Returns the classic text format. */
     text: async (): Promise<string> => (await processText()) + (await renderRegistry(registry)),
   };
 }
 
-/** Returns what sets the ends of the credentials in force. */
+/** Returns a function that publishes when the credentials in force expire. */
 function createCredentialEnds(registry: Registry): (credentials: readonly Credential[]) => void {
   const ends = new Gauge({
     name: 'zlb_exporter_credential_not_after_timestamp_seconds',
@@ -140,11 +140,8 @@ function createCredentialEnds(registry: Registry): (credentials: readonly Creden
   };
 }
 
-/**
- * Names that break the naming rules (a gauge must not end in `_total`), lists of handles, and a
- * minimum that is 2^63 ns when idle.
- */
-const unwanted = [
+/** Metrics with a wrong name (a gauge must not end in `_total`), lists of handles, and a minimum that is 2^63 ns when idle. */
+const unusedMetrics = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
@@ -166,7 +163,7 @@ const sharedForMs = 1_000;
 function createProcessText(): () => Promise<string> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  for (const name of unwanted) registry.removeSingleMetric(name);
+  for (const name of unusedMetrics) registry.removeSingleMetric(name);
   let text = Promise.resolve('');
   let renderedAtMs = Number.NEGATIVE_INFINITY;
   return () => {

@@ -1,43 +1,41 @@
-// Keeps the finished text of all readings, and joins it into the page of a scrape. Families are
-// written by prom-client once for each reading (render.ts), not once for each scrape. The store
-// alone changes this text: pollers put and remove it by appliance and key. Several scrapes at the
-// same time share one page, which every change discards. Read on in render.ts, page.ts and
+// Keeps the rendered text of all readings, and joins it into the exposition of a scrape. prom-client
+// renders the families once for each reading (render.ts), not once for each scrape. The store alone
+// changes this text: pollers put and remove it by appliance and key. Several scrapes at the same
+// time share one exposition, which every change discards. Read on in render.ts, exposition.ts and
 // series-limit.ts.
 
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Family } from './family.ts';
-import { createPage, type Format, type Page, type Representation, type TextPart } from './page.ts';
+import { createExposition, type Exposition, type Format, type Representation, type TextRange } from './exposition.ts';
 import { type FamilySize, inFormat, type FilledRegistry, renderHeader, renderLines, totalSeries } from './render.ts';
-import { divideLimit } from './series-limit.ts';
+import { familiesWithinLimit } from './series-limit.ts';
 
 export type MetricsStore = ReturnType<typeof createMetricsStore>;
 
-/**
- * Series that a reading may have to be rendered at once; a longer one is rendered family by family.
- */
-const maxAtOnce = 2_000;
+/** A reading with more series is rendered family by family, with other work in between. */
+const maxSeriesAtOnce = 2_000;
 
 /** A reading of an appliance under its key. A newer one replaces it. */
 interface StoredReading {
   /** All of its families, also those that are left out. */
   readonly families: readonly FamilySize[];
-  /** The families that the limit allows, rendered or not yet. */
+  /** The families within the limit, rendered or not yet. */
   allowed: readonly FamilySize[];
-  /** The finished lines by family; empty until they are rendered. */
+  /** The rendered lines by family; empty until then. */
   lines: readonly FamilyLines[];
   /** Its turn when the limit is divided; undefined if it is not limited. */
   readonly rank: number | undefined;
 }
 
-/** The lines of a family, in the bytes of its reading: a buffer of its own would take more. */
-interface FamilyLines extends TextPart {
+/** The lines of a family. All families of a reading share one buffer, which takes less memory. */
+interface FamilyLines extends TextRange {
   readonly family: Family;
 }
 
 /** The limit that a reading shares with the others of its appliance. */
 interface Limit {
   readonly maxSeries: number;
-  /** The lower, the earlier it gets its series when the limit does not suffice for all. */
+  /** Readings with a lower rank get their series first. */
   readonly rank: number;
 }
 
@@ -53,7 +51,7 @@ export function createMetricsStore(families: readonly Family[]) {
   let appliances: ReadonlyMap<string, StoredReadings> = new Map();
   const rendering = new Set<Promise<void>>();
   /** The cache of expositions of all appliances; emptied by every change. */
-  const pages = new Map<string, Promise<Page>>();
+  const cache = new Map<string, Promise<Exposition>>();
 
   return {
     /**
@@ -64,7 +62,7 @@ export function createMetricsStore(families: readonly Family[]) {
       const before = appliances;
       const kept = (name: string): StoredReadings | undefined => (emptied.has(name) ? undefined : before.get(name));
       appliances = new Map(names.map((name) => [name, kept(name) ?? new Map()]));
-      pages.clear();
+      cache.clear();
     },
     /**
      * Replaces what an appliance has under this key. It is rendered at once, and every later
@@ -77,14 +75,14 @@ export function createMetricsStore(families: readonly Family[]) {
       const { families } = filled;
       const stored: StoredReading = { families, allowed: families, lines: [], rank: limit?.rank };
       readings.set(key, stored);
-      pages.clear();
+      cache.clear();
       const leftOut = limit ? applyLimit(readings, limit.maxSeries) : 0;
       const rendered = render(filled, stored).finally(() => rendering.delete(rendered));
       rendering.add(rendered);
       return leftOut;
     },
     remove(appliance: string, key: string): void {
-      if (appliances.get(appliance)?.delete(key)) pages.clear();
+      if (appliances.get(appliance)?.delete(key)) cache.clear();
     },
     /** Returns the numbers of series in the limited readings of an appliance. */
     series(appliance: string): { readonly shown: number; readonly leftOut: number } {
@@ -97,55 +95,58 @@ export function createMetricsStore(families: readonly Family[]) {
       return sums;
     },
     /**
-     * Returns all that was put before, of all appliances or of those named; `isBare` leaves out the
-     * labels of the configuration.
+     * Returns what was put before, of all appliances or of those in `names`. With
+     * `withoutConfiguredLabels`, the labels of the configuration are left out.
      */
-    async page({ format, encoding }: Representation, names?: ReadonlySet<string>, isBare = false): Promise<Page> {
-      const known = await headers;
+    async exposition(
+      { format, encoding }: Representation,
+      names?: ReadonlySet<string>,
+      withoutConfiguredLabels = false,
+    ): Promise<Exposition> {
+      const familyHeaders = await headers;
       // All or nothing: readings that were put together come together.
       while (rendering.size > 0) await Promise.all(rendering);
       const chosen = [...appliances].flatMap(([name, readings]) => (!names || names.has(name) ? [readings] : []));
-      const build = (): Promise<Page> => createPage(join(known, format, chosen, isBare), encoding);
+      const build = (): Promise<Exposition> =>
+        createExposition(join(familyHeaders, format, chosen, withoutConfiguredLabels), encoding);
       if (names) return await build();
       const key = `${format} ${encoding}`;
-      const page = pages.get(key) ?? build();
-      pages.set(key, page);
-      return await page;
+      const exposition = cache.get(key) ?? build();
+      cache.set(key, exposition);
+      return await exposition;
     },
   };
 }
 
-/** Leaves out the families that do not fit; returns the number of their series. */
+/** Removes the families above the limit; returns the number of their series. */
 function applyLimit(readings: StoredReadings, maxSeries: number): number {
-  const quota = divideLimit(readings, maxSeries);
   let leftOut = 0;
-  if (quota.allowsAll) return leftOut;
-  for (const [key, reading] of readings) {
-    if (reading.rank === undefined) continue;
-    const allowed = reading.allowed.filter(({ family }) => quota.allows(key, family));
-    if (allowed.length === reading.allowed.length) continue;
+  for (const [key, allowedNow] of familiesWithinLimit(readings, maxSeries) ?? []) {
+    const reading = readings.get(key);
+    const allowed = reading?.allowed.filter(({ family }) => allowedNow.has(family)) ?? [];
+    if (!reading || allowed.length === reading.allowed.length) continue;
     leftOut += totalSeries(reading.allowed) - totalSeries(allowed);
     reading.allowed = allowed;
-    reading.lines = reading.lines.filter(({ family }) => quota.allows(key, family));
+    reading.lines = reading.lines.filter(({ family }) => allowedNow.has(family));
   }
   return leftOut;
 }
 
-/** Renders a reading, and shows the families of it that are still allowed afterwards. */
+/** Renders a reading; meanwhile, a later reading may have taken the place of some families. */
 async function render({ registry }: FilledRegistry, stored: StoredReading): Promise<void> {
   const families = stored.allowed;
-  const isLong = totalSeries(families) > maxAtOnce;
+  const isLong = totalSeries(families) > maxSeriesAtOnce;
   const texts: (readonly [Family, string])[] = [];
   for (const { family } of families) {
-    if (isLong) await nextTick();
+    if (isLong) await yieldToEventLoop();
     texts.push([family, await renderLines(registry, family.name)]);
   }
   const allowedNow = new Set(stored.allowed.map(({ family }) => family));
-  stored.lines = toBytes(texts.filter(([family, text]) => allowedNow.has(family) && text !== ''));
+  stored.lines = toLines(texts.filter(([family, text]) => allowedNow.has(family) && text !== ''));
 }
 
-/** Returns bytes in a memory of their own: short buffers of the pool would keep all of it. */
-function toBytes(texts: readonly (readonly [Family, string])[]): readonly FamilyLines[] {
+/** Writes all texts to a buffer of their own: a short one of Node's pool would keep the whole pool. */
+function toLines(texts: readonly (readonly [Family, string])[]): readonly FamilyLines[] {
   const size = texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0);
   const bytes = Buffer.allocUnsafeSlow(size);
   let end = 0;
@@ -156,42 +157,44 @@ function toBytes(texts: readonly (readonly [Family, string])[]): readonly Family
   });
 }
 
-type Header = readonly [Family, Readonly<Record<Format, TextPart>>];
+type Header = readonly [Family, Readonly<Record<Format, TextRange>>];
 
-/** Returns the lines of some appliances, each family under its header and once. */
+/** Joins the lines of some appliances, so that each family comes once, below its header. */
 function join(
   headers: readonly Header[],
   format: Format,
   chosen: readonly StoredReadings[],
-  isBare: boolean,
-): readonly TextPart[] {
-  const joined = new Map<Family, TextPart[]>(headers.map(([family]) => [family, []]));
+  withoutConfiguredLabels: boolean,
+): readonly TextRange[] {
+  const linesOf = new Map<Family, TextRange[]>(headers.map(([family]) => [family, []]));
   for (const readings of chosen)
     for (const { lines } of readings.values())
-      for (const part of lines) {
-        const { family } = part;
-        joined.get(family)?.push(isBare && family.takesConfiguredLabels ? withOwnLabels(part, family) : part);
+      for (const each of lines) {
+        const { family } = each;
+        const isStripped = withoutConfiguredLabels && family.hasConfiguredLabels;
+        linesOf.get(family)?.push(isStripped ? stripConfiguredLabels(each, family) : each);
       }
-  const isNeeded = ([family]: Header): boolean => (joined.get(family)?.length ?? 0) > 0;
-  return headers.filter(isNeeded).flatMap(([family, header]) => [header[format], ...(joined.get(family) ?? [])]);
+  return headers.flatMap(([family, header]) => {
+    const lines = linesOf.get(family) ?? [];
+    return lines.length === 0 ? [] : [header[format], ...lines];
+  });
 }
 
-/** Removes labels that are not the family's: those of the configuration. */
-function withOwnLabels({ bytes, start, end }: TextPart, { labels }: Family): TextPart {
-  const own = new Set(['appliance', ...labels]);
-  return partOf(
+function stripConfiguredLabels({ bytes, start, end }: TextRange, { labels }: Family): TextRange {
+  const kept = new Set(['appliance', ...labels]);
+  return rangeOf(
     bytes
       .toString('utf8', start, end)
-      .replaceAll(/,(\w+)="(?:[^"\\]|\\.)*"/g, (pair, name: string) => (own.has(name) ? pair : '')),
+      .replaceAll(/,(\w+)="(?:[^"\\]|\\.)*"/g, (pair, name: string) => (kept.has(name) ? pair : '')),
   );
 }
 
 async function headerOf(family: Family): Promise<Header> {
   const classic = await renderHeader(family);
-  return [family, { text: partOf(classic), openmetrics: partOf(inFormat(classic, 'openmetrics')) }];
+  return [family, { text: rangeOf(classic), openmetrics: rangeOf(inFormat(classic, 'openmetrics')) }];
 }
 
-function partOf(text: string): TextPart {
+function rangeOf(text: string): TextRange {
   const bytes = Buffer.from(text);
   return { bytes, start: 0, end: bytes.length };
 }

@@ -34,12 +34,16 @@ export function readAssets(folder: URL): readonly Asset[] {
   });
 }
 
-/** Allows nothing from or to other origins, and only our own script and style files. */
+/** Returns a Content-Security-Policy that allows only our own origin, and no inline scripts or styles. */
 export function contentPolicy(formAction: "'self'" | "'none'"): string {
-  const own = ['script-src', 'style-src', 'img-src', 'connect-src'].map((each) => `${each} 'self'`);
-  return ["default-src 'none'", ...own, "base-uri 'none'", `form-action ${formAction}`, "frame-ancestors 'none'"].join(
-    '; ',
-  );
+  const fromSelf = ['script-src', 'style-src', 'img-src', 'connect-src'].map((each) => `${each} 'self'`);
+  return [
+    "default-src 'none'",
+    ...fromSelf,
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
 }
 
 export function loadAssets(): readonly Asset[] {
@@ -69,7 +73,7 @@ export function digestOf(assets: readonly Asset[]): string {
   return hash.digest('base64url').slice(0, 12);
 }
 
-/** Returns a sign as a separate picture. */
+/** Returns the SVG file of a level, for the tab of the browser. */
 function icon(level: Level, colour: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}"><style>.inner,.mark,.ring{fill:none;stroke:#fff;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}.mark,.ring{stroke:${colour}}</style>${markupText(levelShapes[level])}</svg>`;
 }

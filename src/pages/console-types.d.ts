@@ -1,8 +1,8 @@
-// The answers of the gateway as the console reads them, and what it knows by a token.
+// The responses of the gateway as the console reads them, and its session.
 
 import type { gatewayFor } from './console/gateway.js';
 
-/** The content of an element; nothing is made of the empty ones. */
+/** The content of an element; empty ones are left out. */
 export type Child = Node | string | number | boolean | null | undefined | readonly Child[];
 export type Attributes = Readonly<Record<string, string | boolean | null | undefined>>;
 export type Problem = Readonly<Record<'title' | 'message' | 'remedy', string>> & { readonly code?: string };
@@ -20,7 +20,7 @@ export interface Step {
   readonly findings: readonly Readonly<Record<'guard' | 'severity' | 'message' | 'remedy', string>>[];
   readonly because: readonly string[];
   readonly current: { readonly operation: string; readonly body: unknown } | null;
-  /** The calls that take back what a failure leaves. */
+  /** The calls of a rollback. */
   readonly way_back?: readonly Call[];
 }
 
@@ -50,7 +50,7 @@ export interface ChangeOnPage {
   readonly outcome: { readonly at: string; readonly lines: readonly string[]; readonly code?: string | null } | null;
 }
 
-/** A repair that an alert asks for and that cannot be proposed. */
+/** A repair for an alert that cannot be proposed. */
 export interface NotProposed {
   readonly alerts: readonly Alert[];
   readonly appliance: string;
@@ -74,7 +74,7 @@ export type Freeze = Readonly<Record<'by' | 'since' | 'reason', string>> & { rea
 /** The alert in the link of a notification. */
 export type Awaited = Readonly<Record<'alert' | 'appliance' | 'object' | 'name', string>>;
 
-/** All that is known by a token. */
+/** What the gateway returned for a token. */
 export interface Session {
   readonly gateway: ReturnType<typeof gatewayFor>;
   changes: readonly ChangeOnPage[];
@@ -84,7 +84,7 @@ export interface Session {
   selected: string | undefined;
   opened: ChangeOnPage | undefined;
   openRefusal: Problem | undefined;
-  /** The digest of the plan that somebody looked at. */
+  /** The digest of the plan that was shown. */
   looked: string | undefined;
   renewed: boolean;
   awaited: Awaited | undefined;

@@ -22,7 +22,7 @@ export interface Parameter {
   readonly required?: boolean;
   readonly description?: string;
   readonly schema: Schema;
-  /** True if it stands for the rest of the path, with its slashes. */
+  /** True if it matches the rest of the path, with slashes. */
   readonly 'x-rest'?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Answer {
   readonly content?: Content;
 }
 
-/** An operation without references, but for those of its schemas. */
+/** An operation whose only references are in its schemas. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -45,5 +45,5 @@ export interface Operation {
   readonly path: string;
 }
 
-/** Returns what a reference leads to, or what is none. */
+/** Returns the target of a reference; any other node as it is. */
 export type Resolve = <Node extends object>(node: Node) => Node;

@@ -1,30 +1,27 @@
 const source = Symbol('markup');
 
-/** Markup that is safe on a page; {@link html} makes it, and no data can look like it. */
+/** Markup that is safe on a page. Only {@link html} creates it, so that no data can pass for it. */
 export interface Markup {
   readonly [source]: string;
 }
 
-/** A value in a template: texts and numbers are escaped, `undefined` and `false` write nothing. */
-export type Part = string | number | false | undefined | Markup | readonly Part[];
+/** A value in a template. Texts are escaped; `undefined` and `false` render nothing. */
+export type Renderable = string | number | false | undefined | Markup | readonly Renderable[];
 
-/**
- * Creates markup and escapes everything that is put into it; attributes with such a part must be in
- * quotes.
- */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+/** Creates markup and escapes the values in it; an attribute with a value must have quotes. */
+export function html(strings: TemplateStringsArray, ...values: readonly Renderable[]): Markup {
   let text = strings[0] ?? '';
-  for (const [index, part] of parts.entries()) text += textOf(part) + (strings[index + 1] ?? '');
+  for (const [index, value] of values.entries()) text += render(value) + (strings[index + 1] ?? '');
   return { [source]: text };
 }
 
-/** Creates markup of parts with a separator between them. */
-export function joined(parts: readonly Part[], separator: string): Markup {
-  return html`${parts.map((part, index) => [index > 0 && separator, part])}`;
+/** Renders values with a separator between them. */
+export function joinMarkup(values: readonly Renderable[], separator: string): Markup {
+  return html`${values.map((value, index) => [index > 0 && separator, value])}`;
 }
 
-/** Returns files of ours as markup; never use it for text from elsewhere. */
-export function trusted(text: string): Markup {
+/** Returns a text of our own files as markup; never use it for other texts. */
+export function trustedMarkup(text: string): Markup {
   return { [source]: text };
 }
 
@@ -32,11 +29,11 @@ export function markupText(markup: Markup): string {
   return markup[source];
 }
 
-function textOf(part: Part): string {
-  if (typeof part === 'string') return escape(part);
-  if (typeof part === 'number') return String(part);
-  if (part === undefined || part === false) return '';
-  return source in part ? part[source] : part.map(textOf).join('');
+function render(value: Renderable): string {
+  if (typeof value === 'string') return escape(value);
+  if (typeof value === 'number') return String(value);
+  if (value === undefined || value === false) return '';
+  return source in value ? value[source] : value.map(render).join('');
 }
 
 const entities: Readonly<Record<string, string>> = {
@@ -47,7 +44,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes a text, and replaces control and bidirectional characters by a visible one. */
+/** Escapes a text, and makes control and bidirectional characters visible. */
 function escape(text: string): string {
   return text
     .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')

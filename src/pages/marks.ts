@@ -3,10 +3,7 @@ import { isAnswering } from '../state/freshness.ts';
 import type { ApplianceStatus } from '../state/status.ts';
 import { html, type Markup } from './html.ts';
 
-/**
- * Renders an icon by shape and colour, for users who do not see colours; screen readers get the
- * word next to it.
- */
+/** Renders an icon with a shape, not only a colour. Screen readers get the word next to it. */
 export function levelIcon(level: Level): Markup {
   return html`<svg class="icon" aria-hidden="true"><use href="#icon-${level}"></use></svg>`;
 }
@@ -16,10 +13,10 @@ export function stateMark(level: Level, word: string): Markup {
 }
 
 /**
- * Returns what renders the states of an appliance's objects. While it does not answer, none of them
- * is well: a good state was read before, and may be over.
+ * Returns a function that renders states of an appliance's objects. While the appliance does not
+ * answer, a good state becomes unknown.
  */
-export function markOf(status: Pick<ApplianceStatus, 'up'>): typeof stateMark {
+export function stateMarkFor(status: Pick<ApplianceStatus, 'up'>): typeof stateMark {
   return (level, word) => stateMark(isAnswering(status) || level !== 'well' ? level : 'unknown', word);
 }
 

@@ -5,7 +5,7 @@ import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
 import type { BackendName, FarmStatus, LastMinute } from '../state/status.ts';
 import type { FrameFault } from './frames.ts';
-import type { LineFault, LoggedAnswer, LoggedRequest } from './logged-line.ts';
+import type { LineFault, LoggedResponse, LoggedRequest } from './logged-line.ts';
 import { RecentRequests } from './recent.ts';
 
 export type LineResult = LoggedRequest['kind'] | LineFault | FrameFault | 'over_limit' | 'early';
@@ -16,21 +16,25 @@ const source = '(system log of the appliance)';
 const families = {
   requests: counter(
     'zlb_requests_total',
-    `Answers to clients by class of status, and 500, 502, 503 and 504 by themselves ${source}.`,
+    `Responses to clients by class of status, with 500, 502, 503 and 504 apart ${source}.`,
     ['farm', 'service', 'backend', 'code'],
   ),
-  duration: histogram('zlb_request_duration_seconds', `Time until a request was answered in whole ${source}.`, [
+  duration: histogram('zlb_request_duration_seconds', `Time until the whole response was sent ${source}.`, [
     'farm',
     'service',
   ]),
   backendDuration: histogram(
     'zlb_backend_request_duration_seconds',
-    `Time until a request was answered in whole, by backend and without bounds ${source}.`,
+    `Time until the whole response was sent, by backend, without buckets ${source}.`,
     ['farm', 'service', 'backend'],
   ),
-  bytes: counter('zlb_response_bytes_total', `Bytes of bodies of answers to clients ${source}.`, ofFarm),
+  bytes: counter('zlb_response_bytes_total', `Bytes of the bodies of responses to clients ${source}.`, ofFarm),
   denials: counter('zlb_waf_denials_total', `Requests that the web application firewall denied ${source}.`, ofFarm),
-  objective: gauge('zlb_objective_ratio', 'Part of the requests that is to be good (configuration).', ofObjective),
+  objective: gauge(
+    'zlb_objective_ratio',
+    'Ratio of good requests that the objective demands (configuration).',
+    ofObjective,
+  ),
   farmKnown: gauge(
     'zlb_objective_farm_known',
     'Whether the appliance has the farm of an objective (configuration, and the list of farms).',
@@ -39,12 +43,10 @@ const families = {
   expected: counter('zlb_objective_requests_total', `Requests to a farm with an objective ${source}.`, ofObjective),
   missed: counter(
     'zlb_objective_missed_total',
-    `Requests that missed it: a status of 500 or more without a fault of the client, or an answer that took longer ${source}.`,
+    `Requests that missed the objective: a status of 500 or more that the client did not cause, or a response that took too long ${source}.`,
     ofObjective,
   ),
-  lines: counter('zlb_request_log_lines_total', 'Lines from the appliance, by what became of them (this exporter).', [
-    'result',
-  ]),
+  lines: counter('zlb_request_log_lines_total', 'Log lines from the appliance, by result (this exporter).', ['result']),
 } as const;
 
 export const requestFamilies: readonly Family[] = Object.values(families);
@@ -56,18 +58,18 @@ export interface Objective {
 }
 
 /** A farm that polling knows. */
-export type LoggedFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonly BackendName[] | undefined };
+export type PolledFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonly BackendName[] | undefined };
 
-/** Stands for every name that polling does not know: who sends lines cannot make series. */
+/** Stands for every name that polling does not know, so that a sender of lines cannot create series. */
 const unknown = 'unknown';
 /**
- * The most names that are kept for an appliance, and the most characters of them with those of
- * their farm and service; a restart forgets those that are gone.
+ * The most names that are kept for an appliance, and the most characters of them, including those of
+ * their farm and service. Only a restart forgets names that no longer exist.
  */
 export const maxNames = 10_000;
 export const maxNameLength = 1_048_576;
 const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'empty', 'over_limit', 'early'] as const;
-/** Failures of a backend that begin at 0, so that the first one is a difference. */
+/** Counters of failures begin at 0, so that `increase()` sees the first failure. */
 const failureCodes = ['500', '502', '503', '504', '5xx_other'] as const;
 export const lineResults: readonly LineResult[] = ['answer', 'denial', 'other', ...faults];
 
@@ -75,7 +77,7 @@ export class RequestCounts {
   readonly #registry = new Registry();
   readonly #appliance: string;
   readonly #recent = new Map<string, RecentRequests>();
-  /** Farms, services and backends by their key: the names in a line would keep all of its text. */
+  /** Farms, services and backends by their key. A name taken from a line would keep the whole line. */
   readonly #names = new Map<string, string>();
   #nameLength = 0;
   #bounds: readonly number[] = [];
@@ -87,7 +89,7 @@ export class RequestCounts {
   readonly #loggingFarms = new Set<string>();
   /** Backends whose failure counters were created, by their key. */
   readonly #initializedBackends = new Set<string>();
-  #learned: readonly LoggedFarm[] = [];
+  #polledFarms: readonly PolledFarm[] = [];
   readonly #bytes = new Counter(optionsOf(families.bytes, this.#registry));
   readonly #denials = new Counter(optionsOf(families.denials, this.#registry));
   readonly #expected = new Counter(optionsOf(families.expected, this.#registry));
@@ -98,13 +100,13 @@ export class RequestCounts {
   /** `buckets` are the bounds of the histogram in milliseconds, ascending. */
   constructor(name: string, buckets: readonly number[], objectives: readonly Objective[]) {
     this.#appliance = labelValue(name, []);
-    // From the beginning: a log that is silent after a start is a count that stays 0.
+    // From 0: without lines after a start, the counters stay 0.
     for (const result of lineResults) this.#lines.inc({ appliance: this.#appliance, result }, 0);
     this.configure(buckets, objectives);
   }
 
   /**
-   * Takes other settings. Counts go on, except those of an objective that is gone, and the
+   * Applies other settings. Counters continue, except those of a removed objective, and the
    * histogram if its bounds differ.
    */
   configure(buckets: readonly number[], objectives: readonly Objective[]): void {
@@ -120,7 +122,7 @@ export class RequestCounts {
     this.#ratios.reset();
     for (const { labels, ratio } of after) {
       this.#ratios.set(labels, ratio);
-      // From the beginning: the first failure is a difference to 0.
+      // From 0, so that `increase()` sees the first failure.
       this.#expected.inc(labels, 0);
       this.#missed.inc(labels, 0);
     }
@@ -140,32 +142,32 @@ export class RequestCounts {
     );
   }
 
-  /** Adds names that polling knows; undefined if it knows no list of farms now. */
-  learn(farms: readonly LoggedFarm[] | undefined): void {
+  /** Adds the names of polled farms; undefined if polling has no list now. */
+  learn(farms: readonly PolledFarm[] | undefined): void {
     this.#farmKnown.reset();
     if (!farms) return;
     const names = new Set(farms.map(({ name }) => name));
     for (const { farm } of this.#objectives.values())
       this.#farmKnown.set({ appliance: this.#appliance, farm: labelValue(farm, ofFarm) }, Number(names.has(farm)));
-    for (const { name } of farms) this.#know(name);
+    for (const { name } of farms) this.#addName(name);
     for (const { name, backends = [] } of farms) {
-      // Nothing more is kept: an appliance may name fifty thousand backends each time.
+      // An appliance may name fifty thousand backends each time.
       if (this.#isFull) break;
       for (const { service, backend } of backends) {
-        this.#know(name, service);
-        this.#know(name, service, backend);
+        this.#addName(name, service);
+        this.#addName(name, service, backend);
       }
     }
-    this.#learned = farms;
+    this.#polledFarms = farms;
     for (const farm of farms) if (this.#loggingFarms.has(farm.name)) this.#initializeFailures(farm);
   }
 
-  /** True while no answer of a known farm was counted. */
-  get hasNoAnswers(): boolean {
+  /** True while no response of a known farm was counted. */
+  get hasNoResponses(): boolean {
     return this.#loggingFarms.size === 0;
   }
 
-  /** Returns true if polling knows a farm, and its service and backend where a request has them. */
+  /** Returns true if polling knows the farm, and service and backend if they are given. */
   knows(...names: readonly string[]): boolean {
     return names.every((_, index) => this.#nameOf(...names.slice(0, index + 1)) !== unknown);
   }
@@ -174,8 +176,8 @@ export class RequestCounts {
     this.#lines.inc({ appliance: this.#appliance, result }, times);
   }
 
-  answered(answer: LoggedAnswer, times = 1): void {
-    const { farm, service, backend, code, bytes, seconds } = answer;
+  countResponse(response: LoggedResponse, times = 1): void {
+    const { farm, service, backend, code, bytes, seconds } = response;
     const labels = { appliance: this.#appliance, farm: this.#labelOf(farm) };
     const known = { ...labels, service: this.#labelOf(farm, service) };
     const ofBackend = { ...known, backend: this.#labelOf(farm, service, backend) };
@@ -188,25 +190,25 @@ export class RequestCounts {
         if (backend !== '') this.#backendDuration.observe(ofBackend, seconds);
       }
     if (!this.#names.has(farm)) return;
-    this.#judge(answer, times);
+    this.#judge(response, times);
     const recent = this.#recent.get(farm) ?? new RecentRequests();
     this.#recent.set(this.#nameOf(farm), recent);
     const bound = this.#bounds.find((each) => seconds !== undefined && seconds <= each);
-    recent.add({ times, isFailed: isFailed(answer), withinSeconds: bound }, steadyNow());
+    recent.add({ times, isFailed: isFailed(response), withinSeconds: bound }, steadyNow());
   }
 
-  denied(farm: string, times = 1): void {
+  countDenial(farm: string, times = 1): void {
     this.#denials.inc({ appliance: this.#appliance, farm: this.#labelOf(farm) }, times);
   }
 
-  /** Returns the last minute of a farm; undefined if no line about it came. */
+  /** Returns undefined if no line about the farm came. */
   lastMinute(farm: string): LastMinute | undefined {
     return this.#recent.get(farm)?.lastMinute(steadyNow());
   }
 
-  /** Returns the current counts; they are not under the limit of series, and not counted. */
+  /** Returns the current counters, to which the limit of series does not apply. */
   reading(): FilledRegistry {
-    // The store renders a long reading family by family.
+    // An estimate, by which the store renders a long reading family by family.
     return {
       registry: this.#registry,
       families: requestFamilies.map((family) => ({ family, series: this.#names.size })),
@@ -217,9 +219,9 @@ export class RequestCounts {
     return this.#names.size >= maxNames || this.#nameLength >= maxNameLength;
   }
 
-  #know(...names: readonly [string, ...string[]]): void {
+  #addName(...names: readonly [string, ...string[]]): void {
     if (this.#isFull) return;
-    const key = keyOf(...names);
+    const key = nameKey(...names);
     if (this.#names.has(key)) return;
     this.#names.set(key, names.at(-1) ?? '');
     this.#nameLength += key.length;
@@ -227,7 +229,7 @@ export class RequestCounts {
 
   /** Returns the last of these names as polling knows it; empty where the proxy chose none. */
   #nameOf(...names: readonly string[]): string {
-    return names.at(-1) === '' ? '' : (this.#names.get(keyOf(...names)) ?? unknown);
+    return names.at(-1) === '' ? '' : (this.#names.get(nameKey(...names)) ?? unknown);
   }
 
   /** Returns the label value of the last of these names. */
@@ -235,55 +237,55 @@ export class RequestCounts {
     return labelValue(this.#nameOf(...names), families.requests.labels);
   }
 
-  /** Creates the failure counters of a farm at 0 once it logs: before, 0 would be false. */
+  /** Creates the failure counters of a farm at 0 once it logs; before that, 0 would be false. */
   #initialize(farm: string): void {
-    // A name that is not known is not searched for: anybody can send one in each line.
+    // An unknown name is not searched for, because anybody can send one in each line.
     if (this.#loggingFarms.has(farm) || !this.#names.has(farm)) return;
-    const known = this.#learned.find(({ name }) => name === farm);
+    const known = this.#polledFarms.find(({ name }) => name === farm);
     if (!known) return;
     this.#loggingFarms.add(known.name);
     this.#initializeFailures(known);
   }
 
-  #initializeFailures({ name: farm, backends = [] }: LoggedFarm): void {
+  #initializeFailures({ name: farm, backends = [] }: PolledFarm): void {
     const labels = { appliance: this.#appliance, farm: this.#labelOf(farm) };
     const initialize = (service: string, backend: string, code: string) =>
       this.#requests.inc(
         { ...labels, service: this.#labelOf(farm, service), backend: this.#labelOf(farm, service, backend), code },
         0,
       );
-    // The proxy itself says when no service or no backend is there.
+    // The proxy itself responds 503 without a service or a backend.
     for (const service of new Set(['', ...backends.map((each) => each.service)])) initialize(service, '', '503');
     for (const { service, backend } of backends) {
-      const key = keyOf(farm, this.#nameOf(farm, service), this.#nameOf(farm, service, backend));
+      const key = nameKey(farm, this.#nameOf(farm, service), this.#nameOf(farm, service, backend));
       if (this.#initializedBackends.has(key)) continue;
       this.#initializedBackends.add(key);
       for (const code of failureCodes) initialize(service, backend, code);
     }
   }
 
-  #judge(answer: LoggedAnswer, times: number): void {
-    const { farm, seconds } = answer;
+  #judge(response: LoggedResponse, times: number): void {
+    const { farm, seconds } = response;
     const { availabilityRatio, latency } = this.#objectives.get(farm) ?? {};
     const count = (objective: string, isMissed: boolean) => {
       const labels = { appliance: this.#appliance, farm: labelValue(farm, ofObjective), objective };
       this.#expected.inc(labels, times);
       if (isMissed) this.#missed.inc(labels, times);
     };
-    if (availabilityRatio !== undefined) count('availability', isFailed(answer));
+    if (availabilityRatio !== undefined) count('availability', isFailed(response));
     if (latency && seconds !== undefined) count('latency', seconds * 1_000 > latency.thresholdMs);
   }
 }
 
-function keyOf(...names: readonly string[]): string {
+function nameKey(...names: readonly string[]): string {
   return names.join('\n');
 }
 
-function isFailed({ code, isClientFault }: LoggedAnswer): boolean {
+function isFailed({ code, isClientFault }: LoggedResponse): boolean {
   return code >= '500' && !isClientFault;
 }
 
-/** Returns the class of a status, or one that says by itself what is wrong behind a gateway. */
+/** Returns the class of a status, or the status itself where it tells what is wrong behind a gateway. */
 function codeLabel(code: string): string {
   if (/^50[0234]$/.test(code)) return code;
   if (code.startsWith('5')) return '5xx_other';

@@ -7,23 +7,23 @@ export type FrameFault = 'too_long' | 'malformed' | 'empty';
  */
 export const maxLineBytes = 8_000;
 
-/** Takes the frames of a stream; each costs, whatever it is. */
-export interface FrameSink {
+/** Takes the lines of one appliance. Each call counts for the limit, also one that is not a line. */
+export interface LineConsumer {
   line(line: string): void;
-  fault(fault: FrameFault): void;
-  /** Counts bytes that are not a whole frame. */
+  fault(fault: FrameFault | 'over_limit'): void;
+  /** Called for bytes that are not a whole frame. */
   incomplete(): void;
-  /** True while no more is to be read. */
+  /** True while it takes no more. Then a connection waits, and a datagram is dropped. */
   readonly isOverLimit: boolean;
 }
 
-/** The length of a frame, in front of it (RFC 6587 §3.4.1). */
+/** Matches the length before a frame (RFC 6587 §3.4.1). */
 const octetCount = /^([1-9]\d{0,5}) /;
 const longestCount = 7;
 
 /**
- * Takes the lines out of a TCP stream, whose frames begin with their length or end with a line
- * feed, as syslog senders do (RFC 6587). Keeps no more than one frame, and what was not read yet.
+ * Splits a TCP stream into lines. As syslog senders do (RFC 6587), each frame begins with its length
+ * or ends with a line feed. Keeps no more than one frame, and the bytes that were not read yet.
  */
 export class FrameReader {
   #rest = '';
@@ -31,39 +31,39 @@ export class FrameReader {
   #skipsLine = false;
 
   /**
-   * Reads the next bytes, one character for each, until their end or the limit of the sink. Returns
-   * false if some are left for the next call.
+   * Reads the next bytes, one character for each, until their end or the limit of the consumer.
+   * Returns false if some are left for the next call.
    */
-  read(sink: FrameSink, bytes?: Buffer): boolean {
+  read(consumer: LineConsumer, bytes?: Buffer): boolean {
     let text = this.#rest + (bytes?.toString('latin1') ?? '');
     let length: number | undefined;
     let frames = 0;
-    while (!sink.isOverLimit && (length = this.#take(text, sink)) !== undefined) {
+    while (!consumer.isOverLimit && (length = this.#take(text, consumer)) !== undefined) {
       text = text.slice(length);
       frames += 1;
     }
-    const isRead = !sink.isOverLimit || text === '';
-    if (frames === 0 && bytes) sink.incomplete();
+    const isRead = !consumer.isOverLimit || text === '';
+    if (frames === 0 && bytes) consumer.incomplete();
     this.#rest = text;
     return isRead;
   }
 
-  /** Reports a frame that the end of the stream has cut off. */
-  end(sink: FrameSink): void {
-    if (this.#rest !== '') sink.fault('malformed');
+  /** Reports a frame that is incomplete at the end of the stream. */
+  end(consumer: LineConsumer): void {
+    if (this.#rest !== '') consumer.fault('malformed');
     this.#rest = '';
   }
 
   /** Takes the first frame of a text; returns its length, undefined if more bytes are needed. */
-  #take(text: string, sink: FrameSink): number | undefined {
+  #take(text: string, consumer: LineConsumer): number | undefined {
     if (text === '') return undefined;
-    if (this.#skipsLine || this.#bytesToSkip > 0) return this.#skip(text, sink);
-    return /^[1-9]/.test(text) ? this.#countedFrame(text, sink) : this.#endedFrame(text, sink);
+    if (this.#skipsLine || this.#bytesToSkip > 0) return this.#skip(text, consumer);
+    return /^[1-9]/.test(text) ? this.#countedFrame(text, consumer) : this.#endedFrame(text, consumer);
   }
 
-  /** Throws away what is there of a frame that cannot be read; returns its length. */
-  #skip(text: string, sink: FrameSink): number {
-    sink.incomplete();
+  /** Skips the bytes of a frame that cannot be read; returns how many. */
+  #skip(text: string, consumer: LineConsumer): number {
+    consumer.incomplete();
     if (this.#skipsLine) {
       const end = text.indexOf('\n') + 1;
       this.#skipsLine = end === 0;
@@ -74,33 +74,33 @@ export class FrameReader {
     return length;
   }
 
-  #countedFrame(text: string, sink: FrameSink): number | undefined {
+  #countedFrame(text: string, consumer: LineConsumer): number | undefined {
     const [head, digits] = octetCount.exec(text.slice(0, longestCount)) ?? [];
-    if (head === undefined) return text.length < longestCount ? undefined : this.#skipLine('malformed', sink);
+    if (head === undefined) return text.length < longestCount ? undefined : this.#skipLine('malformed', consumer);
     const length = Number(digits);
     const end = head.length + length;
     if (length > maxLineBytes) {
-      sink.fault('too_long');
+      consumer.fault('too_long');
       this.#bytesToSkip = end;
       return 0;
     }
     if (text.length < end) return undefined;
-    sink.line(text.slice(head.length, end));
+    consumer.line(text.slice(head.length, end));
     return end;
   }
 
-  #endedFrame(text: string, sink: FrameSink): number | undefined {
+  #endedFrame(text: string, consumer: LineConsumer): number | undefined {
     const end = text.indexOf('\n');
-    if ((end < 0 ? text.length : end) > maxLineBytes) return this.#skipLine('too_long', sink);
+    if ((end < 0 ? text.length : end) > maxLineBytes) return this.#skipLine('too_long', consumer);
     if (end < 0) return undefined;
-    if (end === 0) sink.fault('empty');
-    else if (text.startsWith('<')) sink.line(text.slice(0, end));
-    else sink.fault('malformed');
+    if (end === 0) consumer.fault('empty');
+    else if (text.startsWith('<')) consumer.line(text.slice(0, end));
+    else consumer.fault('malformed');
     return end + 1;
   }
 
-  #skipLine(fault: FrameFault, sink: FrameSink): number {
-    sink.fault(fault);
+  #skipLine(fault: FrameFault, consumer: LineConsumer): number {
+    consumer.fault(fault);
     this.#skipsLine = true;
     return 0;
   }

@@ -4,26 +4,26 @@ import { readZproxyText } from './zproxy-line.ts';
 
 const program = String.raw`(?:\S*\/)?(pound|zproxy)`;
 const structuredData = String.raw`(?:-|(?:\[(?:[^\]\\]|\\.)*\])+)`;
-/** RFC 5424, also with the mark of UTF-8. */
+/** RFC 5424, also with a byte order mark. */
 const header5424 = String.raw`1 \S+ \S+ ${program} \S+ \S+ ${structuredData} ?(?:\xef\xbb\xbf)? ?`;
-/** RFC 3164 and its relatives: up to four words of time and host, none with a colon at its end. */
+/** RFC 3164 and similar forms: up to four words of time and host, none of which ends with a colon. */
 const header3164 = String.raw`(?:[A-Z][a-z]{2} [ \d]\d )?(?:\S*[^\s:] ){0,4}${program}(?:\[\d+\])?: ?`;
 const header = new RegExp(`^<\\d{1,3}>(?:${header5424}|${header3164})`);
-/** Equal lines as rsyslog joins them ($RepeatedMsgReduction), cut to 800 characters. */
+/** Matches equal lines that rsyslog joined ($RepeatedMsgReduction) and cut to 800 characters. */
 const repeated = /^message repeated (\d{1,9}) times: \[ ?([^]*)\]\s*$/;
 const repeatedLength = 799;
-/** The most lines for which one stands. */
+/** The most lines that one line may stand for. */
 export const maxTimes = 10_000;
-/** Marks a line of a proxy, for those with an unknown header. */
+/** Recognizes a line of a proxy below an unknown header. */
 const ofProxy = new RegExp(
   String.raw`^(?:pound\b.*(?:${beginOfTime.source}|\([\da-f]+\) e\d{3} )|zproxy\b.*\[f:[\w.-]+\]\[th:)`,
 );
-/** Within that many bytes is the name of the program, and within as many more what it says. */
+/** The name of the program is searched in the first bytes, and its message in as many more. */
 const headLength = 200;
 
 /**
- * Reads a line of the system log as `pound` or `zproxy` of these appliances writes it, with one
- * character for each byte. Its forms: docs/request-log.md. Keeps nothing that a client sent.
+ * Parses a line of the system log of `pound` or `zproxy`, with one character for each byte.
+ * docs/request-log.md has its forms. Keeps nothing that a client sent.
  */
 export function readLine(line: string): LoggedLine {
   const [head, by5424, by3164] = header.exec(line) ?? [];

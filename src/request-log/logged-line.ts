@@ -1,15 +1,16 @@
-/** An answer to a client, as the proxy of an HTTP farm logs it. */
-export interface LoggedAnswer {
+/** A response to a client, as the proxy of an HTTP farm logs it. */
+export interface LoggedResponse {
+  /** The label `result` of `zlb_request_log_lines_total`. */
   readonly kind: 'answer';
   readonly farm: string;
-  /** Empty where the proxy had chosen none. */
+  /** Empty where the proxy chose none, as `backend`. */
   readonly service: string;
   readonly backend: string;
-  /** Three digits; 000 for a request without an answer. */
+  /** Three digits; 000 for a request without a response. */
   readonly code: string;
-  /** Undefined where the line has none, or one that is not of an answer. */
+  /** The length of the body; undefined where the line does not have it. */
   readonly bytes: number | undefined;
-  /** Undefined where the line has no time, or the client made it. */
+  /** The duration; undefined where the line has none, or the client determined it. */
   readonly seconds: number | undefined;
   /** True for a failure that the client caused. */
   readonly isClientFault: boolean;
@@ -21,15 +22,14 @@ interface LoggedDenial {
   readonly farm: string;
 }
 
-export type LoggedRequest = LoggedAnswer | LoggedDenial;
+export type LoggedRequest = LoggedResponse | LoggedDenial;
 
-/** What the proxy itself wrote of an answer, which no client can write. */
-export type LineNames = Pick<LoggedAnswer, 'farm' | 'service' | 'backend'>;
+/** The names in a line that the proxy wrote, and that no client can write. */
+export type TargetNames = Pick<LoggedResponse, 'farm' | 'service' | 'backend'>;
 
 /**
- * Reasons for which a line says nothing of a request: `other` is about something else, `unreadable`
- * is about a request and has no known form, and an `ambiguous` one has two, of which a client wrote
- * one.
+ * Why a line cannot be counted as a request. `other`: it is about something else. `unreadable`: it
+ * has no known form. `ambiguous`: it has two forms, one of which a client wrote.
  */
 export type LineFault = 'other' | 'unreadable' | 'ambiguous';
 

@@ -1,41 +1,42 @@
 import type { LastMinute } from '../state/status.ts';
 
-interface Slot {
-  /** Which ten seconds of all time it holds. */
-  readonly number: number;
+interface Interval {
+  /** Its place in time: the interval from `index * intervalMs` on. */
+  readonly index: number;
   requests: number;
   failed: number;
-  /** By the bound that each is within. */
-  readonly within: Map<number, number>;
+  /** Counts by the bound of the histogram. */
+  readonly byBound: Map<number, number>;
 }
 
-interface Added {
+interface CountedRequests {
   readonly times: number;
   readonly isFailed: boolean;
   readonly withinSeconds: number | undefined;
 }
 
-const slotMs = 10_000;
-const slotsOfMinute = 6;
+const intervalMs = 10_000;
+const intervalsPerMinute = 6;
 
-/** Counts the requests of a farm by ten seconds, and forgets them after a minute. */
+/** Counts the requests of a farm in intervals of ten seconds, and forgets them after a minute. */
 export class RecentRequests {
-  #slots: readonly Slot[] = [];
+  #intervals: readonly Interval[] = [];
 
   /** Adds requests; `withinSeconds` is undefined for one that was not timed. */
-  add({ times, isFailed, withinSeconds }: Added, nowMs: number): void {
-    const slot = this.#slotAt(Math.floor(nowMs / slotMs));
-    slot.requests += times;
-    if (isFailed) slot.failed += times;
-    if (withinSeconds !== undefined) slot.within.set(withinSeconds, (slot.within.get(withinSeconds) ?? 0) + times);
+  add({ times, isFailed, withinSeconds }: CountedRequests, nowMs: number): void {
+    const interval = this.#intervalAt(Math.floor(nowMs / intervalMs));
+    interval.requests += times;
+    if (isFailed) interval.failed += times;
+    if (withinSeconds !== undefined)
+      interval.byBound.set(withinSeconds, (interval.byBound.get(withinSeconds) ?? 0) + times);
   }
 
-  /** Sums up the last six whole ten seconds; undefined without a request: the log may be silent. */
+  /** Returns the sums of the last six whole intervals; undefined without a request. */
   lastMinute(nowMs: number): LastMinute | undefined {
-    const current = Math.floor(nowMs / slotMs);
-    const recent = this.#slots.filter(({ number }) => number < current && number >= current - slotsOfMinute);
+    const current = Math.floor(nowMs / intervalMs);
+    const recent = this.#intervals.filter(({ index }) => index < current && index >= current - intervalsPerMinute);
     if (recent.length === 0) return undefined;
-    const timed = recent.flatMap(({ within }) => [...within]).toSorted(([one], [other]) => one - other);
+    const timed = recent.flatMap(({ byBound }) => [...byBound]).toSorted(([one], [other]) => one - other);
     let left = 0.95 * timed.reduce((total, [, count]) => total + count, 0);
     return {
       perSecond: recent.reduce((total, { requests }) => total + requests, 0) / 60,
@@ -44,11 +45,11 @@ export class RecentRequests {
     };
   }
 
-  #slotAt(number: number): Slot {
-    const last = this.#slots.at(-1);
-    if (last?.number === number) return last;
-    const slot = { number, requests: 0, failed: 0, within: new Map<number, number>() };
-    this.#slots = [...this.#slots.slice(-slotsOfMinute), slot];
-    return slot;
+  #intervalAt(index: number): Interval {
+    const last = this.#intervals.at(-1);
+    if (last?.index === index) return last;
+    const interval = { index, requests: 0, failed: 0, byBound: new Map<number, number>() };
+    this.#intervals = [...this.#intervals.slice(-intervalsPerMinute), interval];
+    return interval;
   }
 }

@@ -1,8 +1,10 @@
-// Counts the requests that appliances log: receives lines by syslog, reads them, and adds them to
-// counters by farm and backend. It owns the listeners and the counts of each appliance, which stay
-// over a reload. All of it runs on the event loop, so an appliance has a share of lines in each
-// tenth of a second; what exceeds it is dropped and counted. Read on in receiver.ts, frames.ts,
-// line.ts and counts.ts.
+// Counts the requests that appliances log by syslog. A line goes from receiver.ts (sockets) through
+// frames.ts (a stream becomes lines) and `ApplianceLog` here (the limit) to line.ts with
+// pound-line.ts or zproxy-line.ts (the parsers), to waiting.ts if polling does not know its farm yet,
+// and to counts.ts (the counters by farm and backend); `publish` puts them into the metrics store.
+// RequestLog owns the listeners and the counters of each appliance, which survive a reload. All of it
+// runs on the event loop, so an appliance may send so many lines in each tenth of a second; more are
+// dropped and counted.
 
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
@@ -14,22 +16,22 @@ import { ThrottledLog } from '../lib/throttled-log.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { LastMinute } from '../state/status.ts';
-import { type LoggedFarm, type LineResult, type Objective, RequestCounts } from './counts.ts';
+import { type PolledFarm, type LineResult, type Objective, RequestCounts } from './counts.ts';
 import { readLine } from './line.ts';
+import type { LineConsumer } from './frames.ts';
 import type { LoggedRequest } from './logged-line.ts';
 import {
   createHandshakes,
-  type LineSink,
+  type SenderDirectory,
   type Receiver,
   type ReceiverSettings,
   receiveDatagrams,
   receiveStreams,
   type RefusalReason,
   refusalReasons,
-  type Sender,
   type StreamReceiver,
 } from './receiver.ts';
-import { maxWaitMs, namesOf, WaitingRequests } from './waiting.ts';
+import { maxWaitMs, targetNames, WaitingRequests } from './waiting.ts';
 
 export interface RequestLogSettings {
   /** Without an address, nothing is received. */
@@ -48,8 +50,8 @@ export interface LoggingAppliance {
 
 export interface RequestLogParts {
   readonly store: Pick<MetricsStore, 'put' | 'remove'>;
-  /** Returns the farms of an appliance that polling knows; undefined while it knows none. */
-  readonly farmsOf: (appliance: string) => readonly LoggedFarm[] | undefined;
+  /** Returns the polled farms of an appliance; undefined while polling has no list. */
+  readonly farmsOf: (appliance: string) => readonly PolledFarm[] | undefined;
   readonly registry: Registry;
   readonly log: Logger;
 }
@@ -61,28 +63,28 @@ export const refusalMetric = {
 } as const;
 
 const storeKey = 'requests';
-/** Metrics show what came until so long ago. */
+/** Metrics are at most this much behind the log. */
 const publishEveryMs = 1_000;
-/** Objectives say within that time that their farm is gone, also without a line. */
-const learnEveryMs = 30_000;
-/** A log without a request for that long after its start is silent. */
-const silentAfterMs = 3_600_000;
-/** How much of an appliance is read in a tenth of a second: lines, and whatever else costs. */
-export const linesPerSlot = 2_500;
-export const slotMs = 100;
-/** How many addresses are remembered, with the appliance of each. */
+/** The names of farms are read this often for objectives, also without a line. */
+const farmsEveryMs = 30_000;
+/** A log is reported as empty after this time without a request. */
+const emptyAfterMs = 3_600_000;
+/** The limit of an appliance: lines, or bytes that cost as much, in a tenth of a second. */
+export const linesPerWindow = 2_500;
+export const windowMs = 100;
+/** The most addresses in the cache of senders. */
 const maxAddresses = 1_000;
 
-/** Counts the requests that appliances log: owns the listeners and the counts of appliances. */
-export class RequestLog implements LineSink {
+/** Counts the requests that appliances log; see the head of this file. */
+export class RequestLog implements SenderDirectory {
   readonly #parts: RequestLogParts;
   readonly #refusals = new Counter({ ...refusalMetric, registers: [] });
   readonly #publishing = setInterval(() => this.publish(), publishEveryMs);
   readonly #throttledLog: ThrottledLog;
   #settings: RequestLogSettings = { receiver: {}, buckets: [], appliances: [] };
   #receivers: Receivers = {};
-  #senders: readonly ApplianceLog[] = [];
-  /** One look for all: a flood may forge an address in each datagram. */
+  #logs: readonly ApplianceLog[] = [];
+  /** The networks of all appliances: one cheap check for a flood with a forged address in each datagram. */
   #networks = blockListOf([]);
   readonly #byAddress = new Map<string, ApplianceLog | undefined>();
 
@@ -91,13 +93,13 @@ export class RequestLog implements LineSink {
     this.#throttledLog = new ThrottledLog(parts.log);
   }
 
-  /** The addresses on which it listens: of datagrams, then of connections. */
+  /** The addresses on which it listens: UDP, then TCP. */
   get addresses(): readonly string[] {
     const { udp, tcp } = this.#receivers;
     return [udp, tcp].flatMap((receiver) => receiver?.address ?? []);
   }
 
-  /** Listens where other settings say so, beside what listens now; rejects with a ListenError. */
+  /** Opens the listeners of other settings beside the present ones; rejects with a ListenError. */
   async prepare(settings: RequestLogSettings): Promise<Prepared> {
     const [before, { listenUdp, listenTcp, tls }] = [this.#settings.receiver, settings.receiver];
     const { udp: oldUdp, tcp: oldTcp } = this.#receivers;
@@ -116,7 +118,7 @@ export class RequestLog implements LineSink {
         this.#receivers = { udp: hasNewUdp ? newUdp : oldUdp, tcp: hasNewTcp ? newTcp : oldTcp };
         if (hasNewUdp) void oldUdp?.close();
         if (hasNewTcp) void oldTcp?.close();
-        else if (!isSame(tls, before.tls)) oldTcp?.present(handshakes);
+        else if (!isSame(tls, before.tls)) oldTcp?.useTls(handshakes);
         if (newUdp ?? newTcp) this.#announce();
         this.#apply(settings);
       },
@@ -124,12 +126,12 @@ export class RequestLog implements LineSink {
     };
   }
 
-  /** Counts for the appliances of other settings; those that stay keep their counts. */
+  /** Applies other settings; appliances that stay keep their counters. */
   #apply(settings: RequestLogSettings): void {
     const names = new Set(settings.appliances.map(({ name }) => name));
     for (const { name } of this.#settings.appliances) if (!names.has(name)) this.#parts.store.remove(name, storeKey);
-    this.#senders = settings.appliances.map((appliance) => {
-      const kept = this.#senders.find((each) => each.appliance.name === appliance.name);
+    this.#logs = settings.appliances.map((appliance) => {
+      const kept = this.#logs.find((each) => each.appliance.name === appliance.name);
       kept?.configure(appliance, settings.buckets);
       return kept ?? new ApplianceLog(appliance, settings.buckets, this.#parts);
     });
@@ -145,24 +147,24 @@ export class RequestLog implements LineSink {
     log.info({ addresses: this.addresses }, 'receiving the log of requests');
   }
 
-  /** Shows new counts. */
+  /** Puts changed counters into the store. */
   publish(): void {
-    for (const each of this.#senders) each.publish();
+    for (const each of this.#logs) each.publish();
   }
 
-  /** Shows all counts, after the store may have dropped some. */
+  /** Puts all counters into the store, which a reload may have emptied. */
   republish(): void {
-    for (const each of this.#senders) each.republish();
+    for (const each of this.#logs) each.republish();
   }
 
-  /** Returns the last minute of a farm; undefined if no line about it came. */
+  /** Returns undefined if no line about the farm came. */
   lastMinute(appliance: string, farm: string): LastMinute | undefined {
-    return this.#senders.find((each) => each.appliance.name === appliance)?.counts.lastMinute(farm);
+    return this.#logs.find((each) => each.appliance.name === appliance)?.counts.lastMinute(farm);
   }
 
-  /** Returns true if no request of an appliance was counted in the first hour of its log. */
-  isSilent(appliance: string): boolean {
-    return this.#senders.find((each) => each.appliance.name === appliance)?.isSilent ?? false;
+  /** Returns true if no request was counted in the first hour of the log of an appliance. */
+  isEmpty(appliance: string): boolean {
+    return this.#logs.find((each) => each.appliance.name === appliance)?.isEmpty ?? false;
   }
 
   async close(): Promise<void> {
@@ -170,18 +172,18 @@ export class RequestLog implements LineSink {
     await Promise.all([this.#receivers.udp?.close(), this.#receivers.tcp?.close()]);
   }
 
-  refused(reason: RefusalReason, because?: string, address?: string): void {
+  countRefusal(reason: RefusalReason, because?: string, address?: string): void {
     this.#refusals.inc({ reason });
-    if (because !== undefined) this.#throttledLog.rejected(because, address);
+    if (because !== undefined) this.#throttledLog.logRejected(because, address);
   }
 
-  senderOf(address: string): ApplianceLog | undefined {
-    // A datagram may come from anywhere.
+  consumerFor(address: string): ApplianceLog | undefined {
+    // Anybody may send datagrams from any address.
     if (this.#byAddress.size >= maxAddresses) this.#byAddress.clear();
     if (!this.#byAddress.has(address))
       this.#byAddress.set(
         address,
-        isIn(this.#networks, address) ? this.#senders.find((each) => each.sends(address)) : undefined,
+        isIn(this.#networks, address) ? this.#logs.find((each) => each.sends(address)) : undefined,
       );
     return this.#byAddress.get(address);
   }
@@ -192,22 +194,24 @@ interface Receivers {
   readonly tcp?: StreamReceiver | undefined;
 }
 
-class ApplianceLog implements Sender {
+class ApplianceLog implements LineConsumer {
   appliance: LoggingAppliance;
   readonly counts: RequestCounts;
   readonly #parts: RequestLogParts;
   #networks: BlockList;
   readonly #waiting = new WaitingRequests();
-  readonly #sinceMs = steadyNow();
-  #learnedAtMs = -Infinity;
-  /** How long that took. */
-  #learningMs = 0;
-  #hasList = false;
-  /** When the first request came, if that was before the first list. */
-  #waitsSinceMs: number | undefined;
-  #isBehind = true;
-  #slot = 0;
-  #linesInSlot = 0;
+  readonly #startedMs = steadyNow();
+  #namesUpdatedMs = -Infinity;
+  /** How long the last update of the names took. */
+  #namesUpdateMs = 0;
+  #hasFarmList = false;
+  /** When the first request came, if that was before the first list of farms. */
+  #waitingSinceMs: number | undefined;
+  /** True if the counters changed since they were published. */
+  #isDirty = true;
+  /** The newest window with a line, and the lines that are charged to it. */
+  #window = 0;
+  #linesInWindow = 0;
 
   constructor(appliance: LoggingAppliance, buckets: readonly number[], parts: RequestLogParts) {
     this.appliance = appliance;
@@ -216,16 +220,16 @@ class ApplianceLog implements Sender {
     this.#networks = blockListOf(appliance.from);
   }
 
-  /** Takes other settings of the same appliance. */
+  /** Applies other settings of the same appliance. */
   configure(appliance: LoggingAppliance, buckets: readonly number[]): void {
     this.appliance = appliance;
     this.#networks = blockListOf(appliance.from);
     this.counts.configure(buckets, appliance.objectives);
-    this.#isBehind = true;
+    this.#isDirty = true;
   }
 
-  get isSilent(): boolean {
-    return this.counts.hasNoAnswers && steadyNow() - this.#sinceMs >= silentAfterMs;
+  get isEmpty(): boolean {
+    return this.counts.hasNoResponses && steadyNow() - this.#startedMs >= emptyAfterMs;
   }
 
   sends(address: string): boolean {
@@ -233,18 +237,18 @@ class ApplianceLog implements Sender {
   }
 
   get isOverLimit(): boolean {
-    return this.#spent(slotNow()) >= linesPerSlot || (this.#waiting.isFull && this.#awaitsList);
+    return this.#chargedLines(currentWindow()) >= linesPerWindow || (this.#waiting.isFull && this.#awaitsFarmList);
   }
 
   line(text: string): void {
     const { content, times } = readLine(text);
     if (typeof content === 'string') return this.#countLine(content, times);
-    this.#spend(times);
+    this.#charge(times);
     const nowMs = steadyNow();
-    if (!this.#hasList) this.#waitsSinceMs ??= nowMs;
-    if (this.counts.knows(...namesOf(content))) return this.#countRequest(content, times);
+    if (!this.#hasFarmList) this.#waitingSinceMs ??= nowMs;
+    if (this.counts.knows(...targetNames(content))) return this.#countRequest(content, times);
     // It waits until polling knows its names; until then it must not count as `unknown`.
-    if ((this.#hasList || this.#awaitsList) && this.#waiting.add(content, times, nowMs)) return;
+    if ((this.#hasFarmList || this.#awaitsFarmList) && this.#waiting.add(content, times, nowMs)) return;
     this.#countUnnamed(content, times);
   }
 
@@ -253,80 +257,80 @@ class ApplianceLog implements Sender {
   }
 
   incomplete(): void {
-    this.#spend(1);
+    this.#charge(1);
   }
 
-  /** Shows the counts, with what has waited, if something came since the last time. */
+  /** Publishes changed counters, including requests that waited. */
   publish(): void {
-    this.#learn();
-    if (this.#isBehind) this.#show();
+    this.#updateNames();
+    if (this.#isDirty) this.#put();
   }
 
-  /** Shows the counts, with what has waited, also if nothing came. */
+  /** Publishes the counters, also unchanged ones. */
   republish(): void {
-    this.#learn();
-    this.#show();
+    this.#updateNames();
+    this.#put();
   }
 
-  #show(): void {
-    this.#isBehind = false;
+  #put(): void {
+    this.#isDirty = false;
     this.#parts.store.put(this.appliance.name, storeKey, this.counts.reading());
   }
 
-  get #awaitsList(): boolean {
-    return !this.#hasList && steadyNow() - (this.#waitsSinceMs ?? Infinity) < maxWaitMs;
+  get #awaitsFarmList(): boolean {
+    return !this.#hasFarmList && steadyNow() - (this.#waitingSinceMs ?? Infinity) < maxWaitMs;
   }
 
-  /** Takes the names that polling knows by now. */
-  #learn(): void {
+  /** Adds the names that polling knows by now, and counts the requests that waited for them. */
+  #updateNames(): void {
     const nowMs = steadyNow();
-    const isDue = this.appliance.objectives.length > 0 && nowMs - this.#learnedAtMs >= learnEveryMs;
-    if (!this.#isBehind && this.#waiting.isEmpty && !isDue) return;
-    // In a tenth of the time at most, however many backends there are.
-    if (nowMs - this.#learnedAtMs < 10 * this.#learningMs) return;
-    this.#learnedAtMs = nowMs;
-    this.#isBehind = true;
+    const isDue = this.appliance.objectives.length > 0 && nowMs - this.#namesUpdatedMs >= farmsEveryMs;
+    if (!this.#isDirty && this.#waiting.isEmpty && !isDue) return;
+    // Takes at most a tenth of the time, however many backends there are.
+    if (nowMs - this.#namesUpdatedMs < 10 * this.#namesUpdateMs) return;
+    this.#namesUpdatedMs = nowMs;
+    this.#isDirty = true;
     const farms = this.#parts.farmsOf(this.appliance.name);
     this.counts.learn(farms);
-    this.#hasList ||= farms !== undefined;
-    const { known, late } = this.#waiting.take((...names) => this.counts.knows(...names), this.#hasList, nowMs);
+    this.#hasFarmList ||= farms !== undefined;
+    const { known, late } = this.#waiting.take((...names) => this.counts.knows(...names), this.#hasFarmList, nowMs);
     for (const { request, times } of known) this.#countRequest(request, times);
     for (const { request, times } of late) this.#countUnnamed(request, times);
-    this.#learningMs = steadyNow() - nowMs;
+    this.#namesUpdateMs = steadyNow() - nowMs;
   }
 
   /** Counts a request whose names polling does not know. */
   #countUnnamed(request: LoggedRequest, times: number): void {
-    if (this.#hasList) this.#countRequest(request, times);
+    if (this.#hasFarmList) this.#countRequest(request, times);
     else this.#countLine('early', times);
   }
 
   #countRequest(request: LoggedRequest, times: number): void {
     this.counts.countLine(request.kind, times);
-    this.#isBehind = true;
-    if (request.kind === 'answer') this.counts.answered(request, times);
-    else this.counts.denied(request.farm, times);
+    this.#isDirty = true;
+    if (request.kind === 'answer') this.counts.countResponse(request, times);
+    else this.counts.countDenial(request.farm, times);
   }
 
   #countLine(result: LineResult, times: number): void {
-    // What is dropped takes nothing from what comes later.
-    if (result !== 'over_limit') this.#spend(times);
+    // Dropped lines are not charged.
+    if (result !== 'over_limit') this.#charge(times);
     this.counts.countLine(result, times);
-    this.#isBehind = true;
+    this.#isDirty = true;
   }
 
-  #spend(times: number): void {
-    const slot = slotNow();
-    this.#linesInSlot = this.#spent(slot) + times;
-    this.#slot = slot;
+  #charge(times: number): void {
+    const window = currentWindow();
+    this.#linesInWindow = this.#chargedLines(window) + times;
+    this.#window = window;
   }
 
-  /** Returns what was read in a slot, with what one line had too many for the slots before. */
-  #spent(slot: number): number {
-    return Math.max(0, this.#linesInSlot - linesPerSlot * (slot - this.#slot));
+  /** Returns the lines charged to a window, including those beyond the limit of earlier windows. */
+  #chargedLines(window: number): number {
+    return Math.max(0, this.#linesInWindow - linesPerWindow * (window - this.#window));
   }
 }
 
-function slotNow(): number {
-  return Math.floor(steadyNow() / slotMs);
+function currentWindow(): number {
+  return Math.floor(steadyNow() / windowMs);
 }

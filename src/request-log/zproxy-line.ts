@@ -1,24 +1,21 @@
-import type { LineFault, LineNames, LoggedAnswer } from './logged-line.ts';
+import type { LineFault, TargetNames, LoggedResponse } from './logged-line.ts';
 
-/**
- * The proxy's own words, which come first: farm, thread, state, service, backend and client. A
- * client cannot write any of them.
- */
+/** Matches farm, thread, state, service, backend and address, none of which a client can write. */
 const head =
   /^\[f:([\w.-]+)\]\[th:[\da-f]+\] \[st:\d+\]\[svc:([^\s[\]]+)\]\[bk:([^\s[\]]+)\]\[cl:[\da-f.:]+\] ?(?:\((\w+)\) )?/;
-/** Between the request, whose version it cuts, and the status; each answer has it once. */
+/** Stands once in each line, between the request, whose version it cuts, and the status. */
 const between = '" "HTTP/1.';
 const request = /HTTP\/1(?:\.[01])?$/;
 const headRequest = /^host:\S* - "HEAD /;
-/** Status and size, and the begin of the referrer. */
+/** Matches status and size, and the beginning of the referrer. */
 const status = /^[01] (\d{3})(?: [^"]*)?" (\d{1,15}) "/;
 const failed = /^e(\d{3}) /;
 
 /**
- * Reads what zproxy of ZEVENET wrote about a request at its LogLevel 6 (docs/request-log.md). It
- * says nothing of durations.
+ * Reads a line of ZEVENET's zproxy about a request, at its LogLevel 6 (docs/request-log.md). It has
+ * no durations.
  */
-export function readZproxyText(text: string): LoggedAnswer | LineFault {
+export function readZproxyText(text: string): LoggedResponse | LineFault {
   const [words, farm = '', service = '', backend = '', form] = head.exec(text) ?? [];
   if (words === undefined || form === undefined) return 'other';
   const names = { farm, service: service === '-' ? '' : service, backend: backend === '-' ? '' : backend };
@@ -26,19 +23,19 @@ export function readZproxyText(text: string): LoggedAnswer | LineFault {
   switch (form) {
     case 'established':
       return readEstablished(names, rest);
-    // It redirects with 302 by default, and says no code.
+    // The line has no status; by default, the proxy redirects with 302.
     case 'responded':
-      return answerOf(names, '302', undefined);
+      return responseOf(names, '302', undefined);
     case 'error': {
       const code = failed.exec(rest)?.[1];
-      return code === undefined ? 'unreadable' : answerOf(names, code, undefined);
+      return code === undefined ? 'unreadable' : responseOf(names, code, undefined);
     }
     default:
       return 'unreadable';
   }
 }
 
-function readEstablished(names: LineNames, rest: string): LoggedAnswer | LineFault {
+function readEstablished(names: TargetNames, rest: string): LoggedResponse | LineFault {
   const at = rest.indexOf(between);
   // Host, address, referrer and agent are the words of clients, and not escaped.
   if (at !== rest.lastIndexOf(between)) return 'ambiguous';
@@ -47,10 +44,10 @@ function readEstablished(names: LineNames, rest: string): LoggedAnswer | LineFau
   const ofClient = tail.slice(found?.length).trimEnd();
   const isWhole = rest.startsWith('host:') && request.test(rest.slice(0, Math.max(at, 0)));
   if (found === undefined || !isWhole || !(ofClient.includes('" "') && ofClient.endsWith('"'))) return 'unreadable';
-  // It is the length that the head of the answer says.
-  return answerOf(names, code, headRequest.test(rest) ? undefined : Number(bytes));
+  // The size is the Content-Length of the response.
+  return responseOf(names, code, headRequest.test(rest) ? undefined : Number(bytes));
 }
 
-function answerOf(names: LineNames, code: string, bytes: number | undefined): LoggedAnswer {
+function responseOf(names: TargetNames, code: string, bytes: number | undefined): LoggedResponse {
   return { kind: 'answer', ...names, code, bytes, seconds: undefined, isClientFault: code.startsWith('4') };
 }

@@ -200,9 +200,9 @@ export class AppliancePoller {
     if (lost.size > 0) this.#readAgain([...jobs.values()].filter(({ collector }) => lost.has(collector.name)));
   }
 
-  describe(): ApplianceStatus {
+  status(): ApplianceStatus {
     this.expire();
-    return this.#publisher.describe();
+    return this.#publisher.status();
   }
 
   async close(): Promise<void> {

@@ -3,8 +3,8 @@ import { Allowance } from '../lib/allowance.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { DropReason } from './counters.ts';
-import type { FoundReading, StateListener } from '../state/appliance-state.ts';
-import { keyOf, type Origin } from '../state/reading.ts';
+import type { NewReading, StateListener } from '../state/appliance-state.ts';
+import { readingKey, type Origin } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
 
 /** An appliance that invents a new word at every poll must not fill the memory or the log. */
@@ -58,7 +58,7 @@ export class FailureLog implements StateListener {
     };
     this.#failing.set(origin.collector, trouble);
     trouble.reason = reason;
-    trouble.origins.add(keyOf(origin));
+    trouble.origins.add(readingKey(origin));
     if (trouble.reasons.has(reason)) return;
     trouble.reasons.add(reason);
     this.#log.warn({ ...origin, reason, because: error.message }, 'poll failed');
@@ -76,7 +76,7 @@ export class FailureLog implements StateListener {
   }
 
   /** Logs the changes of state that a reading shows. */
-  onReading({ collector, farm }: FoundReading, transitions: readonly Transition[]): void {
+  onReading({ collector, farm }: NewReading, transitions: readonly Transition[]): void {
     const changes = transitions.length;
     const logged = Math.min(changes, Math.floor(this.#states.left(stateLines)));
     this.#states.take(stateLines, logged);
@@ -93,13 +93,13 @@ export class FailureLog implements StateListener {
   onRemoved(origin: Origin, why: 'stale' | 'gone'): void {
     if (why === 'stale') return;
     this.#endTrouble(origin);
-    this.#unreadable.delete(keyOf(origin));
+    this.#unreadable.delete(readingKey(origin));
   }
 
   /** Returns true if it was the last origin that failed. */
   #endTrouble(origin: Origin): boolean {
     const trouble = this.#failing.get(origin.collector);
-    const wasLast = trouble?.origins.delete(keyOf(origin)) === true && trouble.origins.size === 0;
+    const wasLast = trouble?.origins.delete(readingKey(origin)) === true && trouble.origins.size === 0;
     if (wasLast) this.#failing.delete(origin.collector);
     return wasLast;
   }
@@ -107,8 +107,8 @@ export class FailureLog implements StateListener {
   /** Keeps what could not be read in the newest replies; logs each field of a collector once. */
   unreadable(origin: Origin, found: readonly UnreadableField[]): void {
     const known = this.unreadableOf(origin.collector);
-    if (found.length === 0) this.#unreadable.delete(keyOf(origin));
-    else this.#unreadable.set(keyOf(origin), { origin, found });
+    if (found.length === 0) this.#unreadable.delete(readingKey(origin));
+    else this.#unreadable.set(readingKey(origin), { origin, found });
     for (const { endpoint, field, count, example } of found) {
       if (known.some((each) => each.endpoint === endpoint && each.field === field)) continue;
       this.#log.warn({ ...origin, endpoint, field, count, example }, 'values in a reply cannot be read, left out');
@@ -136,7 +136,7 @@ export class FailureLog implements StateListener {
       reason === 'limit'
         ? 'set compact for this appliance, raise limits.series_per_appliance, or leave farms out with farms.exclude'
         : 'the appliance names something twice';
-    this.#log.warn({ reason, series, remedy }, 'series are left out of the page');
+    this.#log.warn({ reason, series, remedy }, 'series are left out of /metrics');
   }
 
   unknownWord(family: string, longWord: string): void {

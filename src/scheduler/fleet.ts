@@ -1,7 +1,7 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Area } from '../appliance/api/table.ts';
 import { sleep } from '../lib/time.ts';
-import type { Page, Representation } from '../metrics/page.ts';
+import type { Exposition, Representation } from '../metrics/exposition.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { StateListener } from '../state/appliance-state.ts';
@@ -12,7 +12,7 @@ import { TransitionHistory } from '../state/transition-history.ts';
 /** All appliances together, as the listeners see them. */
 export type Fleet = Pick<
   FleetPoller<PolledAppliance>,
-  'appliances' | 'watches' | 'page' | 'ready' | 'describe' | 'statusOf' | 'transitions' | 'changed'
+  'appliances' | 'watches' | 'exposition' | 'ready' | 'status' | 'statusOf' | 'transitions' | 'changed'
 >;
 
 export interface PolledAppliance {
@@ -92,7 +92,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
     const next = new Map<string, Watched<Appliance>>();
     for (const appliance of appliances) {
       next.set(appliance.name, unchanged.get(appliance.name) ?? this.#create(appliance));
-      if (next.size % appliancesPerTick === 0) await nextTick();
+      if (next.size % appliancesPerTick === 0) await yieldToEventLoop();
     }
     const created = [...next.values()].map(({ poller }) => poller).filter(({ name }) => !unchanged.has(name));
     this.#replace(next, created);
@@ -114,11 +114,15 @@ export class FleetPoller<Appliance extends PolledAppliance> {
 
   /**
    * Returns the exposition of all appliances, or of those named, as of now: without anything stale.
-   * `isBare` leaves out the labels of the configuration.
+   * With `withoutConfiguredLabels`, the labels of the configuration are left out.
    */
-  page(form: Representation, appliances?: ReadonlySet<string>, isBare = false): Promise<Page> {
+  exposition(
+    form: Representation,
+    appliances?: ReadonlySet<string>,
+    withoutConfiguredLabels = false,
+  ): Promise<Exposition> {
     this.#expire(appliances);
-    return this.#parts.store.page(form, appliances, isBare);
+    return this.#parts.store.exposition(form, appliances, withoutConfiguredLabels);
   }
 
   /** True once the first group of collectors of every appliance ran or was skipped. */
@@ -130,8 +134,8 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   /**
    * Returns the status as of now; an appliance is the same object until something of it changes.
    */
-  describe(): FleetStatus {
-    return { appliances: this.#pollers.map((poller) => poller.describe()), transitions: this.transitions };
+  status(): FleetStatus {
+    return { appliances: this.#pollers.map((poller) => poller.status()), transitions: this.transitions };
   }
 
   /** Returns the newest changes of state of all appliances, the newest first. */
@@ -141,13 +145,13 @@ export class FleetPoller<Appliance extends PolledAppliance> {
 
   /** Returns the status of one appliance as of now; undefined for one that is not watched. */
   statusOf(appliance: string): ApplianceStatus | undefined {
-    return this.#watched.get(appliance)?.poller.describe();
+    return this.#watched.get(appliance)?.poller.status();
   }
 
   /** Returns the fresh readings of an appliance; undefined while it does not answer. */
   readingsOf(appliance: string): ReadonlyMap<string, Reading> | undefined {
     const poller = this.#watched.get(appliance)?.poller;
-    return poller?.describe().up === true ? poller.handover.state.snapshot() : undefined;
+    return poller?.status().up === true ? poller.handover.state.snapshot() : undefined;
   }
 
   /** Passes a change to {@link AppliancePoller.changed}; returns at once. */

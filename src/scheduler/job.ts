@@ -3,7 +3,7 @@ import type { FailureReason } from '../appliance/errors.ts';
 import { type Collector, type FarmCollector, isFarmCollector } from '../collectors/collector.ts';
 import { maxDelayMs } from '../lib/cron.ts';
 import { steadyNow } from '../lib/time.ts';
-import type { StateChanges } from '../state/appliance-state.ts';
+import type { StateDelta } from '../state/appliance-state.ts';
 import type { SkipReason } from '../state/status.ts';
 
 /** A collector with what the configuration says about it. */
@@ -118,7 +118,7 @@ export type RunOutcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | Ski
 
 export interface StepOutcome {
   readonly outcome: RunOutcome | undefined;
-  readonly changes?: StateChanges;
+  readonly changes?: StateDelta;
   /** Why it failed, if the appliance refused it. */
   readonly reason?: FailureReason;
 }

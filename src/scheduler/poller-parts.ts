@@ -24,7 +24,7 @@ export interface AppliancePollerParts {
   /** Farms with an objective; undefined where it sends no log of requests. */
   readonly objectives?: readonly FarmObjective[] | undefined;
   /** Returns true if no request was counted in the first hour of its log. */
-  readonly isLogSilent?: (() => boolean) | undefined;
+  readonly isRequestLogEmpty?: (() => boolean) | undefined;
   readonly watches: (farm: string) => boolean;
   readonly vip: VipSettings;
   /** Shared by all appliances. */

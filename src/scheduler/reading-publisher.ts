@@ -3,8 +3,8 @@ import { type Collector, isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
-import type { FoundReading, StateListener } from '../state/appliance-state.ts';
-import { keyOf, type Origin } from '../state/reading.ts';
+import type { NewReading, StateListener } from '../state/appliance-state.ts';
+import { readingKey, type Origin } from '../state/reading.ts';
 import type { DropReason } from './counters.ts';
 import type { Job } from './job.ts';
 
@@ -36,7 +36,7 @@ export class ReadingPublisher implements StateListener {
     for (const { name } of collectors) if (!parts.jobs.has(name)) parts.store.remove(parts.name, name);
   }
 
-  onReading({ collector, farm, data }: FoundReading): void {
+  onReading({ collector, farm, data }: NewReading): void {
     const { compact } = this.#parts;
     const { leftOut, duplicates, unknownStates } = this.#show(collector, farm, data, compact);
     for (const listener of this.#listeners) {
@@ -47,7 +47,7 @@ export class ReadingPublisher implements StateListener {
   }
 
   onRemoved(origin: Origin, why: 'stale' | 'gone'): void {
-    this.#parts.store.remove(this.#parts.name, keyOf(origin));
+    this.#parts.store.remove(this.#parts.name, readingKey(origin));
     const job = this.#parts.jobs.get(origin.collector);
     if (job && why === 'stale') this.showWithoutReading(job.collector);
   }
@@ -62,7 +62,7 @@ export class ReadingPublisher implements StateListener {
     const { name, jobs, store, maxSeries } = this.#parts;
     const filled = fillRegistry(name, writeReading(collector.families, data, { compact }));
     const rank = jobs.get(collector.name)?.priority ?? jobs.size;
-    const leftOut = store.put(name, keyOf({ collector: collector.name, farm }), filled, { rank, maxSeries });
+    const leftOut = store.put(name, readingKey({ collector: collector.name, farm }), filled, { rank, maxSeries });
     return { ...filled, leftOut };
   }
 }

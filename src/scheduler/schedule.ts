@@ -1,5 +1,5 @@
 import { gapsOf, maxDelayMs, nextMatches } from '../lib/cron.ts';
-import { remembered } from '../lib/text.ts';
+import { memoize } from '../lib/text.ts';
 import { dayMs, steadyNow } from '../lib/time.ts';
 import type { Due, Job } from './job.ts';
 
@@ -43,7 +43,7 @@ export function createCron(): Cron {
       const { last, next, afterNext } = matchesOf(expression);
       return last === undefined ? [next, afterNext] : [last, next, afterNext];
     },
-    intervalMs: remembered(intervalOf),
+    intervalMs: memoize(intervalOf),
     gapMs(expression) {
       const { last, next, afterNext } = matchesOf(expression);
       return last === undefined ? afterNext - next : next - last;

@@ -2,7 +2,7 @@ import type { Breaker } from '../appliance/breaker.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { fillRegistry } from '../metrics/render.ts';
-import { describeAppliance } from '../state/describe.ts';
+import { buildApplianceStatus } from '../state/appliance-status.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../state/status.ts';
 import type { Job } from './job.ts';
 import { measuredIntervalMs } from './lateness.ts';
@@ -18,7 +18,7 @@ type StatusPublisherParts = Pick<
   | 'url'
   | 'labels'
   | 'objectives'
-  | 'isLogSilent'
+  | 'isRequestLogEmpty'
   | 'listeners'
   | 'store'
   | 'cron'
@@ -96,21 +96,22 @@ export class StatusPublisher {
   }
 
   /** Returns the status of the appliance; the same object until something of it changes. */
-  describe(): ApplianceStatus {
-    return (this.#status ??= this.#describe());
+  status(): ApplianceStatus {
+    return (this.#status ??= this.#build());
   }
 
-  #describe(): ApplianceStatus {
-    const { name, url, labels, objectives, isLogSilent, jobs, breaker, availability, state, store, now } = this.#parts;
+  #build(): ApplianceStatus {
+    const { name, url, labels, objectives, isRequestLogEmpty, jobs, breaker, availability, state, store, now } =
+      this.#parts;
     const { shown, leftOut } = store.series(name);
     const [elapsedMs, nowMs] = [state.elapsedNow(), now()];
     const stale = state.staleCollectors;
-    return describeAppliance({
+    return buildApplianceStatus({
       name,
       url,
       labels,
       objectives,
-      isLogSilent: isLogSilent?.() ?? false,
+      isRequestLogEmpty: isRequestLogEmpty?.() ?? false,
       up: availability.isUp(elapsedMs),
       failing: availability.failing,
       deactivated: state.facts.licensed === false,
@@ -121,11 +122,11 @@ export class StatusPublisher {
       timeOf: (momentMs) => Math.round(nowMs - (elapsedMs - momentMs)),
       series: shown,
       seriesLeftOut: leftOut,
-      collectors: [...jobs.values()].map((job) => this.#describeCollector(job, stale)),
+      collectors: [...jobs.values()].map((job) => this.#collectorStatus(job, stale)),
     });
   }
 
-  #describeCollector(job: Job, stale: ReadonlySet<string>): CollectorStatus {
+  #collectorStatus(job: Job, stale: ReadonlySet<string>): CollectorStatus {
     const { failures, breaker } = this.#parts;
     const { name } = job.collector;
     const { ok, lastSuccessMs } = job.last;

@@ -23,8 +23,8 @@ import {
   type StepOutcome,
 } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
-import type { StateChanges } from '../state/appliance-state.ts';
-import { keyOf } from '../state/reading.ts';
+import type { StateDelta } from '../state/appliance-state.ts';
+import { readingKey } from '../state/reading.ts';
 
 export interface StepExecutorParts
   extends Pick<
@@ -157,7 +157,7 @@ export class StepExecutor {
     const step = await this.#attempt({ ...target, farm: farm.name, readerAskedAtMs: askedAtMs }, async (context) => {
       try {
         const data = await collectFarm(farm, context);
-        this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
+        this.#refused.delete(readingKey({ collector: job.collector.name, farm: farm.name }));
         return this.#isListed(farm) ? data : undefined;
       } catch (error) {
         if (this.#mayBeDeleted(job, farm, error) || (await isGone(context, farm, error))) return undefined;
@@ -177,7 +177,7 @@ export class StepExecutor {
   #mayBeDeleted({ collector }: Job, { name }: Farm, error: unknown): boolean {
     if (!isRefusal(error)) return false;
     const { farms } = this.#parts.state.facts;
-    const key = keyOf({ collector: collector.name, farm: name });
+    const key = readingKey({ collector: collector.name, farm: name });
     if (this.#refused.has(key) && this.#refused.get(key) !== farms) return false;
     this.#refused.set(key, farms);
     return true;
@@ -234,7 +234,7 @@ export class StepExecutor {
     { job, farm, readerAskedAtMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'urgency'>,
     data: unknown,
     { askedAtMs, unreadable }: StepCalls,
-  ): StateChanges | undefined {
+  ): StateDelta | undefined {
     const { state, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
     // A reading made of two has the age of the older one.

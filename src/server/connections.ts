@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { isIP, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../lib/check.ts';
-import { largestShare } from '../lib/within-shares.ts';
+import { largestShare } from '../lib/largest-share.ts';
 
 /**
  * Guards the connections of one listener, where Node and fastify have no option for it

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import type { History } from '../history/history.ts';
 import type { TwinWatch } from '../history/twin-watch.ts';
-import type { Page, Representation } from '../metrics/page.ts';
+import type { Exposition, Representation } from '../metrics/exposition.ts';
 import { inFormat } from '../metrics/render.ts';
 import { closedSignal } from '../lib/closed-signal.ts';
 import { createSlots } from '../lib/slots.ts';
@@ -132,29 +132,28 @@ interface MetricsParts extends MetricsAppParts {
   readonly answers: UnfinishedResponses;
 }
 
-interface PageRequest {
+interface ExpositionRequest {
   /** The appliances; all if empty. */
   readonly names: readonly string[];
-  /** True to leave out the labels of the configuration. */
-  readonly isBare?: boolean;
+  readonly withoutConfiguredLabels?: boolean;
 }
 
-/** Pages of some appliances that are made at once: each takes more than a megabyte meanwhile. */
-export const maxPagesAtOnce = 4;
+/** Expositions of some appliances that are made at once: each takes more than a megabyte meanwhile. */
+export const maxExpositionsAtOnce = 4;
 
 function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, answers }: MetricsParts): void {
-  const inPageSlot = createSlots(maxPagesAtOnce);
+  const inExpositionSlot = createSlots(maxExpositionsAtOnce);
 
-  /** Makes the page of all appliances, which readers share, or that of those named. */
-  async function pageOf(
+  /** Makes the exposition of all appliances, which readers share, or that of those named. */
+  async function expositionOf(
     form: Representation,
-    { names, isBare = false }: PageRequest,
+    { names, withoutConfiguredLabels = false }: ExpositionRequest,
     { raw }: FastifyReply,
-  ): Promise<Page | undefined> {
-    if (names.length === 0) return await fleet.page(form, undefined, isBare);
+  ): Promise<Exposition | undefined> {
+    if (names.length === 0) return await fleet.exposition(form);
     const left = closedSignal(raw);
     try {
-      return await inPageSlot(left, () => fleet.page(form, new Set(names), isBare));
+      return await inExpositionSlot(left, () => fleet.exposition(form, new Set(names), withoutConfiguredLabels));
     } catch (error) {
       if (left.aborted) return undefined;
       throw error;
@@ -168,17 +167,17 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
   async function sendWith(
     request: FastifyRequest,
     reply: FastifyReply,
-    { end, ...asked }: PageRequest & { readonly end: string },
+    { end, ...asked }: ExpositionRequest & { readonly end: string },
   ): Promise<FastifyReply> {
     answers.refuseFull(request);
     const form = negotiate(request.headers);
-    const page = await pageOf(form, asked, reply);
+    const exposition = await expositionOf(form, asked, reply);
     // The reader left while it waited.
-    if (!page) return reply.hijack();
+    if (!exposition) return reply.hijack();
     const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
     reply.headers({ 'content-type': expositionTypes[form.format], vary: 'accept, accept-encoding' });
     if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);
-    return answers.send(request, reply, { contents: page.finish(tail), isZstd: form.encoding === 'zstd' });
+    return answers.send(request, reply, { contents: exposition.finish(tail), isZstd: form.encoding === 'zstd' });
   }
 
   const routes = app.withTypeProvider<SchemaTypes>();
@@ -198,7 +197,7 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
     }
     const { target, labels } = request.query;
     if (!fleet.watches(target)) return sendUnknownAppliance(reply, shardWatching(target));
-    return await sendWith(request, reply, { names: [target], end: '', isBare: labels === 'target' });
+    return await sendWith(request, reply, { names: [target], end: '', withoutConfiguredLabels: labels === 'target' });
   });
 }
 
@@ -229,7 +228,7 @@ function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void
   const processMonitor = createProcessMonitor(now);
   app.addHook('onClose', async () => processMonitor.close());
   registerStatusPage(app, {
-    describe: () => fleet.describe(),
+    fleetStatus: () => fleet.status(),
     unknownApplianceMessage: (appliance) => unknownApplianceMessage(shardWatching(appliance)),
     exporter: () => ({
       version: build.version,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseAccept, weightOf, weightOfCoding } from '../lib/accept.ts';
-import type { Encoding, Format, Representation } from '../metrics/page.ts';
+import type { Encoding, Format, Representation } from '../metrics/exposition.ts';
 
 export const expositionTypes: Readonly<Record<Format, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',

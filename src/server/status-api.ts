@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { createTimeSlice, steadyNow } from '../lib/time.ts';
-import type { TwinOf, TwinWatch } from '../history/twin-watch.ts';
+import type { TwinStatus, TwinWatch } from '../history/twin-watch.ts';
 import { failoverSentence, neverCompared } from '../history/twins.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
 import { levelsOf } from '../state/problem.ts';
@@ -59,7 +59,7 @@ function toJson(appliance: ApplianceStatus): string {
 export const maxTwinDifferences = 1_000;
 
 /** Describes a comparison; its lists are null where it is not known. */
-function describeTwin(twin: TwinOf | undefined) {
+function describeTwin(twin: TwinStatus | undefined) {
   if (!twin) return undefined;
   const { name, comparison } = twin;
   if (!comparison) return { name, differences: null, unknown: null };
@@ -108,7 +108,7 @@ export function registerStatusApi(
   const shared = new Map<string, Buffer>();
 
   /** Returns the JSON of an appliance; undefined for one that is not watched any more. */
-  function textOf(name: string): Buffer | undefined {
+  function statusBytes(name: string): Buffer | undefined {
     const known = shared.get(name);
     if (known) return known;
     const startMs = steadyNow();
@@ -141,7 +141,7 @@ export function registerStatusApi(
     const slice = createTimeSlice(sliceMs);
     const contents: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"appliances":[`)];
     for (const name of names) {
-      const text = textOf(name);
+      const text = statusBytes(name);
       if (text) contents.push(...(contents.length > 1 ? [comma] : []), text);
       if (slice.isOver) await slice.next();
     }

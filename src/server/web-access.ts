@@ -83,7 +83,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     problemOf: (socket) => policy.tls && clientProblem(socket, policy.tls),
     onRefused(because, address) {
       parts.onRefused?.();
-      throttledLog.rejected(because, address);
+      throttledLog.logRejected(because, address);
     },
   });
   app.addHook('onClose', () => thread.close());
@@ -196,10 +196,10 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
         case 'right':
           return undefined;
         case 'wrong':
-          throttledLog.rejected('the user or the password is wrong', address);
+          throttledLog.logRejected('the user or the password is wrong', address);
           return rejections.credentials;
         case 'busy':
-          throttledLog.rejected('too many passwords wait to be checked', address);
+          throttledLog.logRejected('too many passwords wait to be checked', address);
           return rejections.waiting;
       }
     } catch (error) {

@@ -2,7 +2,7 @@ import { constants, type X509Certificate } from 'node:crypto';
 import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Secret } from '../lib/secret.ts';
-import { certificateProblem, noCertificate } from '../lib/handshakes.ts';
+import { clientCertificateProblem, noCertificate } from '../lib/handshakes.ts';
 import { alternativeNames, plainAddress } from '../lib/pem.ts';
 
 /** The access to the metrics listener, and its TLS settings. */
@@ -111,7 +111,7 @@ export function clientProblem(socket: TLSSocket, tls: WebTls): string | undefine
   if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return undefined;
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return clientAuth === 'VerifyClientCertIfGiven' ? undefined : noCertificate;
-  const problem = clientAuth === 'RequireAnyClientCert' ? undefined : certificateProblem(socket);
+  const problem = clientAuth === 'RequireAnyClientCert' ? undefined : clientCertificateProblem(socket);
   if (problem !== undefined) return problem;
   if (clientAllowedSans && !hasOneOf(certificate, clientAllowedSans))
     return 'its certificate has none of the names in client_allowed_sans';

@@ -1,14 +1,11 @@
 const daySeconds = 86_400;
 
 /**
- * The numbers of alerts that the status page, `check` and the dashboards use too. The rules in
+ * Thresholds of alerts that the status page, `check` and the dashboards also use. The rules in
  * `alerts/` have them as literals; a test compares the two.
  */
 export const alertThresholds = {
-  /**
-   * A certificate or licence is due below both of the first two, and urgent below both of the last
-   * two.
-   */
+  /** A certificate or licence is due below both `expirySoon…`, and urgent below both `expiryImminent…`. */
   expirySoonSeconds: 28 * daySeconds,
   expirySoonRatio: 0.25,
   expiryImminentSeconds: 3 * daySeconds,
@@ -16,11 +13,11 @@ export const alertThresholds = {
   clockOffsetSeconds: 60,
   /** A certificate or token of the exporter itself is due below this. */
   credentialSeconds: 14 * daySeconds,
-  /** Part of a service's backends, without those in maintenance. */
+  /** Ratio of a service's backends, without those in maintenance. */
   farmBackendsUpRatio: 0.75,
-  /** More outages than these within three hours are again and again. */
+  /** An object with more outages within three hours is flapping. */
   outagesPer3h: 2,
-  /** A farm has too many half-open connections above both: a number, and a part of the others. */
+  /** A farm has too many half-open connections above both: their number, and their ratio to the others. */
   pendingConnections: 100,
   pendingConnectionsRatio: 0.5,
   cpuBusyRatio: 0.9,
@@ -37,10 +34,7 @@ export interface Validity {
   readonly notAfterSeconds: number;
 }
 
-/**
- * Returns the part of its life that a certificate or licence has left, from 0 to 1. Undefined if
- * the beginning of its life is not known.
- */
+/** Returns the ratio of its life that is left to a certificate or licence; undefined without a beginning. */
 export function lifeLeft({ notBeforeSeconds, notAfterSeconds }: Validity, nowMs: number): number | undefined {
   if (notBeforeSeconds === undefined || notBeforeSeconds >= notAfterSeconds) return undefined;
   const left = (notAfterSeconds - nowMs / 1_000) / (notAfterSeconds - notBeforeSeconds);
@@ -50,7 +44,7 @@ export function lifeLeft({ notBeforeSeconds, notAfterSeconds }: Validity, nowMs:
 /** Returns how urgent a renewal is: `imminent` also after the end. */
 export function expiryWindow(validity: Validity, nowMs: number): 'soon' | 'imminent' | undefined {
   const leftSeconds = validity.notAfterSeconds - nowMs / 1_000;
-  // Unknown counts as nothing left: then only the days decide.
+  // Without a ratio, only the days decide.
   const ratio = lifeLeft(validity, nowMs) ?? 0;
   const { expirySoonSeconds, expirySoonRatio, expiryImminentSeconds, expiryImminentRatio } = alertThresholds;
   if (leftSeconds < expiryImminentSeconds && ratio < expiryImminentRatio) return 'imminent';

@@ -12,13 +12,13 @@ import {
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems, isUnread } from './farm-problems.ts';
 import { requestLogProblems } from './request-log-problems.ts';
-import { compareProblems, type OwnProblem, type Problem, withLevel } from './problem.ts';
+import { compareProblems, type ProblemDraft, type Problem, withLevel } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';
 import { asksEachFarm, isAnswering, lastReadMs, reasonWords, refusesKey } from './freshness.ts';
 
 /**
- * Returns everything that is wrong with an appliance and its objects, and what is not known about
- * them; the worst first.
+ * Returns all problems of an appliance and its objects, and what is not known of them, the worst
+ * first. The status page, /api/status and the plug-in show this one list.
  */
 export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
   const { name: appliance, farms = [], certificates, interfaces = [], collectors } = status;
@@ -30,7 +30,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     l4Down: l4FarmsDownTogether(farms),
     l4Reached: l4FarmsReached(farms),
   };
-  const own = [
+  const drafts = [
     activationProblem(status, nowMs),
     apiCertificateProblem(status, nowMs),
     ...readingProblems(status, nowMs),
@@ -41,14 +41,13 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
     ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),
   ];
-  const date = lastReadDate(status, nowMs);
-  return own
-    .flatMap((problem) => (problem ? { appliance, ...withLevel(date(problem)) } : []))
+  return drafts
+    .flatMap((draft) => (draft ? { appliance, ...withLevel(withLastReadTime(draft, status, nowMs)) } : []))
     .toSorted(compareProblems);
 }
 
-/** What an appliance says of its objects; probes of farms go on while it gives no answer. */
-const ownWord: readonly OwnProblem['alert'][] = [
+/** Problems that an appliance itself reports; probes of farms go on while it does not answer. */
+const reportedByAppliance: readonly ProblemDraft['alert'][] = [
   'ZlbFarmDown',
   'ZlbFarmNoBackends',
   'ZlbFarmNeedsRestart',
@@ -56,18 +55,15 @@ const ownWord: readonly OwnProblem['alert'][] = [
   'ZlbInterfaceDown',
 ];
 
-/** Returns what adds the age of the word of an appliance that gives no answer. */
-function lastReadDate(status: ApplianceStatus, nowMs: number): (problem: OwnProblem) => OwnProblem {
+/** Adds the age of what the appliance reported, while it does not answer. */
+function withLastReadTime(draft: ProblemDraft, status: ApplianceStatus, nowMs: number): ProblemDraft {
   const lastMs = isAnswering(status) ? undefined : lastReadMs(status);
-  if (lastMs === undefined) return (problem) => problem;
-  return (problem) =>
-    ownWord.includes(problem.alert)
-      ? { ...problem, meaning: `${problem.meaning} Last read ${ago(lastMs, nowMs)}.` }
-      : problem;
+  if (lastMs === undefined || !reportedByAppliance.includes(draft.alert)) return draft;
+  return { ...draft, meaning: `${draft.meaning} Last read ${ago(lastMs, nowMs)}.` };
 }
 
-/** Returns one doubt for all farms whose backends the first run has not reached yet. */
-function firstReadingProblem({ farms = [], collectors }: ApplianceStatus): OwnProblem | undefined {
+/** Returns one problem for all farms whose backends were not read yet in the first run. */
+function firstReadingProblem({ farms = [], collectors }: ApplianceStatus): ProblemDraft | undefined {
   const unread = farms.filter(isUnread).length;
   if (unread === 0 || !collectors.some(({ name, ok }) => name === 'backends' && ok === undefined)) return undefined;
   return {
@@ -79,15 +75,15 @@ function firstReadingProblem({ farms = [], collectors }: ApplianceStatus): OwnPr
   };
 }
 
-/** Returns the L4 farms whose daemon the start of an HTTP farm calls (docs/api.md §4.8). */
+/** Returns the L4 farms, if the start of an HTTP farm calls their daemon (docs/api.md §4.8). */
 function l4FarmsReached(farms: readonly FarmStatus[]): readonly string[] {
   if (!farms.some(({ proxy }) => proxy === 'zproxy')) return [];
   return farms.filter(({ profile }) => profile === 'l4xnat').map(({ name }) => name);
 }
 
 /**
- * Returns the L4 farms that went down at the same reading as another one; where nobody saw when, as
- * at a start, those of an appliance whose L4 farms are all down.
+ * Returns the L4 farms that went down at the same reading as another one. Where nobody saw when, as
+ * after a start, all L4 farms of the appliance must be down.
  */
 function l4FarmsDownTogether(farms: readonly FarmStatus[]): ReadonlySet<string> {
   const l4 = farms.filter(({ profile }) => profile === 'l4xnat');
@@ -98,11 +94,7 @@ function l4FarmsDownTogether(farms: readonly FarmStatus[]): ReadonlySet<string> 
   return new Set(together.flatMap(([, each]) => each.map(({ name }) => name)));
 }
 
-/**
- * Warns of series above the limit: they are neither here nor in the metrics, and no alert uses
- * them.
- */
-function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): OwnProblem | undefined {
+function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): ProblemDraft | undefined {
   if (seriesLeftOut === 0) return undefined;
   return {
     about: 'appliance',
@@ -112,11 +104,8 @@ function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Own
   };
 }
 
-/**
- * An interface that was seen to go down; one that is down by choice never was up while anybody
- * looked.
- */
-function interfaceProblem(appliance: string, { name, state, sinceMs }: InterfaceStatus): OwnProblem | undefined {
+/** Returns an interface that was seen to go down; one that never was up may be down by choice. */
+function interfaceProblem(appliance: string, { name, state, sinceMs }: InterfaceStatus): ProblemDraft | undefined {
   if (state !== 'down' || sinceMs === undefined) return undefined;
   return {
     about: 'interface',
@@ -127,11 +116,8 @@ function interfaceProblem(appliance: string, { name, state, sinceMs }: Interface
   };
 }
 
-/**
- * Returns the problem of an appliance's activation. When a permanent one ends, only its support
- * ends.
- */
-function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem | undefined {
+/** Returns the problem of an activation. When a permanent one ends, only the support ends. */
+function activationProblem(status: ApplianceStatus, nowMs: number): ProblemDraft | undefined {
   const { name: appliance, activation } = status;
   if (isDeactivated(status)) {
     return {
@@ -165,8 +151,8 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
   };
 }
 
-/** Returns the end of the certificate of the API, which polling and the gateway depend on. */
-function apiCertificateProblem({ name, apiCertificate }: ApplianceStatus, nowMs: number): OwnProblem | undefined {
+/** Returns the expiry of the API's certificate, on which polling and the gateway depend. */
+function apiCertificateProblem({ name, apiCertificate }: ApplianceStatus, nowMs: number): ProblemDraft | undefined {
   if (!apiCertificate || expiryWindow(apiCertificate, nowMs) === undefined) return undefined;
   const leftMs = apiCertificate.notAfterSeconds * 1_000 - nowMs;
   return {
@@ -178,40 +164,48 @@ function apiCertificateProblem({ name, apiCertificate }: ApplianceStatus, nowMs:
   };
 }
 
-/** Returns true also before the activation was read, if the farms are refused with 402. */
+/** Returns true also before the activation was read, if the list of farms is refused with 402. */
 function isDeactivated({ deactivated, activation, farms, collectors }: ApplianceStatus): boolean {
   if (deactivated || activation?.status === 'deactivated') return true;
   const reading = collectors.find(({ name }) => name === 'farms');
   return farms === undefined && reading?.failure?.reason === 'unlicensed';
 }
 
-/** Explained by something that is a problem of its own. */
-const explained: readonly CollectorFailure['reason'][] = ['unlicensed', 'breaker_open', 'farms_unknown', 'stretched'];
+/** Reasons that another problem explains. */
+const explainedElsewhere: readonly CollectorFailure['reason'][] = [
+  'unlicensed',
+  'breaker_open',
+  'farms_unknown',
+  'stretched',
+];
 
-/** Nothing came back; for other reasons something answers that may be no appliance. */
-const noAnswer: readonly CollectorFailure['reason'][] = ['timeout', 'connect', 'tls', 'gateway_timeout', 'cancelled'];
+/** Reasons without any response; with others, something responds that may not be an appliance. */
+const withoutResponse: readonly CollectorFailure['reason'][] = [
+  'timeout',
+  'connect',
+  'tls',
+  'gateway_timeout',
+  'cancelled',
+];
 
-/**
- * Returns the problems of an appliance's answers: there are none, it refuses the key, or some
- * readings fail.
- */
-function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnProblem[] {
+/** Returns the problems of readings: the appliance does not answer, refuses the key, or some fail. */
+function readingProblems(status: ApplianceStatus, nowMs: number): readonly ProblemDraft[] {
   const { name: appliance, up } = status;
   const failing = status.collectors.filter(({ failure, isSupported }) => failure !== undefined && isSupported);
   const refused = failing.filter(({ failure }) => failure?.reason === 'unauthorized');
-  // Since it refused the key, it may have stopped answering at all.
+  // Comes first: it may have stopped answering after it refused the key.
   if (refusesKey(status)) {
     return [
       {
         about: 'appliance',
-        sinceMs: status.failing?.sinceMs ?? earliest(refused),
+        sinceMs: status.failing?.sinceMs ?? earliestFailureMs(refused),
         title: `${appliance} refuses the API key`,
-        meaning: `Was the key replaced or its user disabled? ${lastRead(status, nowMs)}`,
+        meaning: `Was the key replaced or its user disabled? ${lastReadText(status, nowMs)}`,
         alert: 'ZlbApplianceUnreachable',
       },
     ];
   }
-  if (up === false) return [unreachable(status, failing, nowMs)];
+  if (up === false) return [unreachableProblem(status, failing, nowMs)];
   const withoutFarms = farmsProblem(status, nowMs);
   const remaining = failing.filter(({ name }) => !withoutFarms || name !== 'farms');
   const forbidden = remaining.filter(({ failure }) => failure?.reason === 'forbidden');
@@ -219,28 +213,27 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
     (each) =>
       !forbidden.includes(each) &&
       each.failure &&
-      !explained.includes(each.failure.reason) &&
+      !explainedElsewhere.includes(each.failure.reason) &&
       !isOfHungFarm(each, status),
   );
   return [
     ...(withoutFarms ? [withoutFarms] : []),
-    ...(forbidden.length > 0 ? [notAllowed(appliance, forbidden)] : []),
-    ...[...Map.groupBy(others, ({ failure }) => failure?.reason)].map(([, alike]) => failed(appliance, alike)),
+    ...(forbidden.length > 0 ? [forbiddenProblem(appliance, forbidden)] : []),
+    ...[...Map.groupBy(others, ({ failure }) => failure?.reason)].map(([, alike]) =>
+      failedReadingsProblem(appliance, alike),
+    ),
     ...status.collectors.flatMap(({ unreadable = [] }) => unreadable.map((each) => unreadableProblem(appliance, each))),
   ];
 }
 
-/** Returns true for reads that wait in vain for a proxy of which the page says that it hangs. */
+/** Returns true for a timeout of a hung proxy, which is a problem of its farm. */
 function isOfHungFarm({ name, failure }: CollectorStatus, { farms = [] }: ApplianceStatus): boolean {
   const isLate = failure?.reason === 'timeout' || failure?.reason === 'gateway_timeout';
   return isLate && asksEachFarm(name) && farms.some(isHung);
 }
 
-/**
- * Returns the problem of an appliance that answers, and whose farms cannot be read: nothing is
- * known of its services, and no alert of a farm can fire.
- */
-function farmsProblem(status: ApplianceStatus, nowMs: number): OwnProblem | undefined {
+/** Returns the problem that an appliance answers, but its farms cannot be read: no farm alert can fire. */
+function farmsProblem(status: ApplianceStatus, nowMs: number): ProblemDraft | undefined {
   const { name, farms, collectors } = status;
   const reading = collectors.find((each) => each.name === 'farms');
   const reason = reading?.failure?.reason;
@@ -252,7 +245,7 @@ function farmsProblem(status: ApplianceStatus, nowMs: number): OwnProblem | unde
       meaning: 'It answers and lists its farms, but says nothing about their state. Whether they serve is not known.',
       alert: 'ZlbFarmsUnknown',
     };
-  // A deactivated appliance has a problem of its own; before the first run ended nothing failed.
+  // A deactivated appliance is another problem; before the end of the first run, nothing failed.
   if (farms !== undefined || isDeactivated(status) || !reading || (reason === undefined && !reading.isStale))
     return undefined;
   const isForbidden = reason === 'forbidden';
@@ -260,71 +253,71 @@ function farmsProblem(status: ApplianceStatus, nowMs: number): OwnProblem | unde
     about: 'appliance',
     sinceMs: reading.failure?.sinceMs,
     title: isForbidden ? `The API key of ${name} may not read its farms` : `No farm of ${name} is known`,
-    meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}.${status.probes ? probesOf(status, nowMs) : ' Whether they serve is not known.'}${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
+    meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}.${status.probes ? probesText(status, nowMs) : ' Whether they serve is not known.'}${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
     alert: 'ZlbFarmsUnknown',
   };
 }
 
-/** Names of the rows of lists: a row without its name is left out. */
+/** The fields with the name of a row; a row without its name is left out. */
 const rowNames = ['farmname', 'file', 'name', 'interface', 'id'];
 
-/** Returns the problem of values of a reply that cannot be read; all else of it is shown. */
-function unreadableProblem(appliance: string, unreadable: UnreadableField): OwnProblem {
+/** Returns the problem that some values of a reply cannot be read. */
+function unreadableProblem(appliance: string, unreadable: UnreadableField): ProblemDraft {
   const { endpoint, field, count, example } = unreadable;
   const isRow = rowNames.includes(field);
-  const found = isRow ? `${plural(count, 'row')} without a readable ${field}` : `${plural(count, 'value')} of ${field}`;
+  const what = isRow ? `${plural(count, 'row')} without a readable ${field}` : `${plural(count, 'value')} of ${field}`;
   const shown = isRow ? 'left out' : 'shown as unknown';
   return {
     about: 'appliance',
-    title: `Not all of ${endpoint} of ${appliance} can be read: ${found}`,
-    meaning: `Such as ${example}. What cannot be read is ${shown}, all else is read. Report it with the product and its version.`,
+    title: `Not all of ${endpoint} of ${appliance} can be read: ${what}`,
+    meaning: `Such as ${example}. It is ${shown}; everything else is read. Please report it with the product and its version.`,
     alert: 'ZlbCollectorStale',
   };
 }
 
-/** Tells what probes of the farms show, where nothing else is known of them. */
-function probesOf({ probes }: ApplianceStatus, nowMs: number): string {
+/** Describes the probes of farms of which nothing else is known. */
+function probesText({ probes }: ApplianceStatus, nowMs: number): string {
   if (!probes) return '';
   const { farms, reached, unanswered = [], oldestMs } = probes;
   const hanging = `${unanswered.length === 1 ? 'accepts' : 'accept'} them and ${unanswered.length === 1 ? 'does' : 'do'} not answer`;
   return ` Probes, the oldest ${ago(oldestMs, nowMs)}: ${reached} of ${plural(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections${unanswered.length > 0 ? `; ${listed(unanswered)} ${hanging}` : ''}.`;
 }
 
-function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): OwnProblem {
+function unreachableProblem(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): ProblemDraft {
   const { name } = status;
   const reason =
     status.failing?.reason ??
-    failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
-  const hasNoAnswer = reason === undefined || noAnswer.includes(reason);
+    failing.find(({ failure }) => failure && !explainedElsewhere.includes(failure.reason))?.failure?.reason;
+  const hasNoAnswer = reason === undefined || withoutResponse.includes(reason);
   return {
     about: 'appliance',
-    sinceMs: status.failing?.sinceMs ?? earliest(failing),
+    sinceMs: status.failing?.sinceMs ?? earliestFailureMs(failing),
     title: `${name} does not answer${hasNoAnswer ? '' : ' as an appliance does'}${reason ? `: ${reasonWords[reason]}` : ''}`,
-    meaning: `${lastRead(status, nowMs)}${probesOf(status, nowMs)}`,
+    meaning: `${lastReadText(status, nowMs)}${probesText(status, nowMs)}`,
     alert: 'ZlbApplianceUnreachable',
   };
 }
 
-/** Says how old everything is that is shown of an appliance which is not read now. */
-function lastRead(status: ApplianceStatus, nowMs: number): string {
+/** Says how old the readings are of an appliance that cannot be read now. */
+function lastReadText(status: ApplianceStatus, nowMs: number): string {
   const lastMs = lastReadMs(status);
   return lastMs === undefined
-    ? 'It was not read since the exporter was started: nothing is known of it.'
+    ? 'It has not been read since the exporter was started: nothing is known of it.'
     : `What is shown of it was read before, and goes when it is too old. The last good reading was ${ago(lastMs, nowMs)}.`;
 }
 
-function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): OwnProblem {
+function forbiddenProblem(appliance: string, forbidden: readonly CollectorStatus[]): ProblemDraft {
   return {
     about: 'appliance',
-    sinceMs: earliest(forbidden),
+    sinceMs: earliestFailureMs(forbidden),
     title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
-    meaning: 'Its user lacks a right for that. What it may read is shown.',
+    meaning: 'Its user lacks the permission. What it may read is shown.',
     alert: 'ZlbCollectorStale',
   };
 }
 
-/** Collectors that fail for one reason. */
-function failed(appliance: string, alike: readonly CollectorStatus[]): OwnProblem {
+/** Returns one problem for all collectors that fail for the same reason. */
+function failedReadingsProblem(appliance: string, alike: readonly CollectorStatus[]): ProblemDraft {
   const names = listed(alike.map(({ name }) => name));
   const reason = alike[0]?.failure?.reason;
   const because = reason ? reasonWords[reason] : 'for an unknown reason';
@@ -337,14 +330,14 @@ function failed(appliance: string, alike: readonly CollectorStatus[]): OwnProble
       : 'Nothing of it was read since the exporter was started.';
   return {
     about: 'appliance',
-    sinceMs: earliest(alike),
+    sinceMs: earliestFailureMs(alike),
     title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,
     meaning: `Because: ${because}. ${consequence}`,
     alert: 'ZlbCollectorStale',
   };
 }
 
-function earliest(collectors: readonly CollectorStatus[]): number | undefined {
+function earliestFailureMs(collectors: readonly CollectorStatus[]): number | undefined {
   const times = collectors.map(({ failure }) => failure?.sinceMs).filter((each) => each !== undefined);
   return times.length > 0 ? Math.min(...times) : undefined;
 }

@@ -1,8 +1,7 @@
-// Keeps what is known of one appliance: the newest reading of each collector, its age, and the
-// states of objects. The poller alone puts readings, and the fleet removes what is stale. Listeners
-// (metrics, history, twins) hear of each change in the order in which it was made. Nothing here is
-// asynchronous. Read on in reading.ts, freshness.ts, describe.ts (the status of an appliance) and
-// farm-problems.ts.
+// Holds the state of one appliance: the newest reading of each collector, its age, and the states of
+// objects. Only the poller puts readings, and the fleet removes stale ones. Listeners (metrics,
+// history, twins) are called in the order of the readings. Nothing here is asynchronous. Read on in
+// reading.ts, appliance-status.ts (the status that is shown) and appliance-problems.ts.
 
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { applianceFacts, dataOf } from '../collectors/appliance-facts.ts';
@@ -10,21 +9,21 @@ import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } 
 import { sizeOf } from '../lib/size.ts';
 import { createElapsedClock, steadyNow } from '../lib/time.ts';
 import { compareStates, type ObjectStates, sinceOf } from './object-states.ts';
-import { keyOf, type Moment, type Origin, type Reading, readingIn } from './reading.ts';
+import { readingKey, type Moment, type Origin, type Reading, readingIn } from './reading.ts';
 import type { Transition } from './status.ts';
 
-/** All readings of an appliance together are as long as so many of its longest replies. */
-export const keptReplies = 4;
+/** All readings of an appliance together take at most as much memory as so many of its longest replies. */
+export const storedReplies = 4;
 
-/** How long a reading is shown; scheduler/lateness.ts has the rule. */
+/** How long a reading is shown; the rule is in scheduler/lateness.ts. */
 export interface ReadingLife {
-  /** The age up to which it is shown in any case. */
+  /** The age up to which it is always shown. */
   readonly maxStaleMs: number;
-  /** The age up to which it may be shown while the appliance answers, as runs came at that time. */
+  /** The age up to which it may be shown while the appliance answers, by the interval of its runs. */
   readonly lifeMs: number;
 }
 
-export interface FoundReading extends ReadingLife {
+export interface NewReading extends ReadingLife {
   readonly collector: Collector;
   readonly farm?: string | undefined;
   readonly data: unknown;
@@ -34,28 +33,28 @@ export interface FoundReading extends ReadingLife {
   readonly isWhole: boolean;
 }
 
-interface KeptReading extends Reading, ReadingLife {
+interface StoredReading extends Reading, ReadingLife {
   readonly bytes: number;
 }
 
-/** Differences on the appliance that a reading shows; the scheduler acts on them. */
-export interface StateChanges {
-  /** Farms whose state is another one, and the new ones. */
+/** What a reading shows that differs from the state before; the scheduler acts on it. */
+export interface StateDelta {
+  /** Farms that are new or have another state. */
   readonly farms: readonly string[];
-  /** Farms that are new, also one that was made again with another profile. */
+  /** Farms that are new, or were created again with another profile. */
   readonly newFarms: readonly string[];
   readonly version?: { readonly from: string; readonly to: string | undefined } | undefined;
-  /** True if the appliance no longer refuses everything because its licence is missing. */
+  /** True if the appliance was deactivated before, and no longer is. */
   readonly isLicensedAgain?: boolean;
 }
 
-/** Hears of each change; listeners do not know each other. */
+/** Is called for each change. */
 export interface StateListener {
-  /** A reading is newer than the one before, and shows these changes of state. */
-  onReading?(reading: FoundReading, transitions: readonly Transition[], moment: Moment): void;
-  /** A reading is too old, or its farm is gone, or the settings leave it out. */
+  /** A newer reading came, with these changes of state. */
+  onReading?(reading: NewReading, transitions: readonly Transition[], moment: Moment): void;
+  /** A reading is too old; or `gone`: its farm does not exist any more, or the settings exclude it. */
   onRemoved?(origin: Origin, why: 'stale' | 'gone'): void;
-  /** The appliance answers again, or no more; then `because` has the reason. */
+  /** The appliance answers again, or stopped answering for the reason `because`. */
   onAnswering?(isUp: boolean, because: FailureReason | undefined): void;
 }
 
@@ -64,38 +63,32 @@ export interface ApplianceStateParts {
   /** Enabled collectors with their `max_stale`, by name. */
   readonly collectors: ReadonlyMap<string, { readonly maxStaleMs: number }>;
   readonly watches: (farm: string) => boolean;
-  /** Limit of all readings together, as they are in memory. */
+  /** The limit of all readings together, in memory. */
   readonly maxBytes: number;
   readonly listeners: readonly StateListener[];
   readonly now: () => number;
   readonly before?: ApplianceState | undefined;
 }
 
-const noChanges: StateChanges = { farms: [], newFarms: [] };
+const noDelta: StateDelta = { farms: [], newFarms: [] };
 
-/**
- * Holds all knowledge of one appliance: its readings until they are stale, the facts that its
- * collectors learn from each other, and the states of its objects. Only the scheduler writes.
- */
+/** Holds the readings, facts and states of one appliance; see the head of this file. */
 export class ApplianceState {
   /** Reads the elapsed clock of the appliance in milliseconds, see lib/time.ts. */
   readonly elapsedNow: () => number;
   readonly #parts: ApplianceStateParts;
-  /** By {@link keyOf}, as the next three. */
-  readonly #readings: Map<string, KeptReading>;
-  /** Readings that were too old, and not read again. */
+  /** By {@link readingKey}, as the next three. */
+  readonly #readings: Map<string, StoredReading>;
+  /** Origins of stale readings that were not read again. */
   readonly #stale: Map<string, Origin>;
-  /** Stale readings that fit beside the others: what was known last. */
-  readonly #lastKnown: Map<string, KeptReading>;
+  /** Stale readings, as far as the limit has room for them. */
+  readonly #lastKnown: Map<string, StoredReading>;
   readonly #objects: Map<string, ObjectStates>;
-  /** The newest data of the collectors that read the whole appliance, by name, however old. */
+  /** The newest data of collectors that read the whole appliance, by name, however old. */
   readonly #latest: Map<string, unknown>;
   #facts: Facts;
 
-  /**
-   * Continues the state before, without what the new settings leave out: nobody would read it
-   * again.
-   */
+  /** Continues the state `before`, without what the new settings exclude. */
   constructor(parts: ApplianceStateParts) {
     const { before, collectors, watches, now } = parts;
     this.#parts = parts;
@@ -116,12 +109,12 @@ export class ApplianceState {
         this.#forget(origin);
   }
 
-  /** Returns what collectors of this appliance learned from each other's results. */
+  /** Returns what collectors learn from each other's results. */
   get facts(): Facts {
     return this.#facts;
   }
 
-  /** Returns the readings by {@link keyOf}; all of them are fresh after `expire`. */
+  /** Returns the readings by {@link readingKey}; all of them are fresh after `expire`. */
   snapshot(): ReadonlyMap<string, Reading> {
     return this.#readings;
   }
@@ -136,7 +129,7 @@ export class ApplianceState {
     return dataOf(this.#latest, collector);
   }
 
-  /** Returns readings that are too old to be shown, by {@link keyOf}. */
+  /** Returns readings that are too old to be shown, by {@link readingKey}. */
   get lastKnown(): ReadonlyMap<string, Reading> {
     return this.#lastKnown;
   }
@@ -145,31 +138,29 @@ export class ApplianceState {
     return new Set([...this.#stale.values()].map(({ collector }) => collector));
   }
 
-  /**
-   * Keeps a reading, unless a newer one came first; throws if it is too long beside the others.
-   */
-  put(found: FoundReading): StateChanges {
-    const { collector, farm, ...kept } = found;
+  /** Stores a reading, unless a newer one came first; throws if it exceeds the limit with the others. */
+  put(reading: NewReading): StateDelta {
+    const { collector, farm, ...stored } = reading;
     const origin = { collector: collector.name, farm };
-    const key = keyOf(origin);
-    if ((this.#readings.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > kept.takenAtMs) return noChanges;
-    const bytes = this.#admit(origin, kept.data);
+    const key = readingKey(origin);
+    if ((this.#readings.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > stored.takenAtMs) return noDelta;
+    const bytes = this.#admit(origin, stored.data);
     const { appliance, listeners, now } = this.#parts;
-    const objects = collector.entity?.states(kept.data) ?? [];
+    const objects = collector.entity?.states(stored.data) ?? [];
     const moment = { atMs: now(), elapsedMs: this.elapsedNow() };
     const { states, transitions } = compareStates(appliance, this.#objects.get(key), objects, moment);
     this.#objects.set(key, states);
-    for (const listener of listeners) listener.onReading?.(found, transitions, moment);
-    this.#readings.set(key, { ...origin, ...kept, since: sinceOf(states, now), bytes });
+    for (const listener of listeners) listener.onReading?.(reading, transitions, moment);
+    this.#readings.set(key, { ...origin, ...stored, since: sinceOf(states, now), bytes });
     this.#stale.delete(key);
     this.#lastKnown.delete(key);
     const farms = transitions.flatMap(({ object, labels }) => (object === 'farm' ? (labels.farm ?? []) : []));
-    if (isFarmCollector(collector)) return { ...noChanges, farms };
-    const learned = this.#learn(collector, kept.data);
+    if (isFarmCollector(collector)) return { ...noDelta, farms };
+    const learned = this.#learn(collector, stored.data);
     return { ...learned, farms: [...farms, ...learned.newFarms] };
   }
 
-  /** Removes what is too old, and returns it. `maxAgeMs` returns up to which age it is shown. */
+  /** Removes and returns stale readings. `maxAgeMs` returns the age up to which a reading is shown. */
   expire(maxAgeMs: (reading: Origin & ReadingLife) => number): readonly Reading[] {
     const elapsedMs = this.elapsedNow();
     const expired: Reading[] = [];
@@ -179,16 +170,16 @@ export class ApplianceState {
       this.#readings.delete(key);
       this.#stale.set(key, { collector, farm });
       this.#lastKnown.set(key, reading);
-      this.#removed({ collector, farm }, 'stale');
+      this.#notifyRemoved({ collector, farm }, 'stale');
       expired.push(reading);
     }
     return expired;
   }
 
-  /** Returns the bytes of a reading; throws if it is too long beside the others. */
+  /** Returns the bytes of a reading; throws if it exceeds the limit with the others. */
   #admit(origin: Origin, data: unknown): number {
     const { maxBytes } = this.#parts;
-    const key = keyOf(origin);
+    const key = readingKey(origin);
     const bytes = sizeOf(data);
     let all = bytes;
     for (const [other, reading] of this.#readings) if (other !== key) all += reading.bytes;
@@ -196,11 +187,11 @@ export class ApplianceState {
       this.#forgetLastKnown(maxBytes - all);
       return bytes;
     }
-    const message = `all that is known of the appliance would take more than ${maxBytes} bytes; leave farms out with farms.exclude, or raise limits.body_bytes, of which it is ${keptReplies} times`;
+    const message = `the readings of the appliance would take more than ${maxBytes} bytes, ${storedReplies} times limits.body_bytes; exclude farms with farms.exclude, or raise limits.body_bytes`;
     throw new ApplianceError('oversize', { endpoint: origin.collector, message });
   }
 
-  /** Forgets what was known last until the rest has no more than these bytes, the oldest first. */
+  /** Forgets stale readings, the oldest first, until the others take at most these bytes. */
   #forgetLastKnown(maxBytes: number): void {
     let all = 0;
     for (const { bytes } of this.#lastKnown.values()) all += bytes;
@@ -211,7 +202,7 @@ export class ApplianceState {
     }
   }
 
-  #learn({ name }: ApplianceCollector, data: unknown): StateChanges {
+  #learn({ name }: ApplianceCollector, data: unknown): StateDelta {
     const before = this.#facts;
     this.#latest.set(name, data);
     const after = applianceFacts(this.#latest);
@@ -232,12 +223,12 @@ export class ApplianceState {
   }
 
   #forget(origin: Origin): void {
-    const key = keyOf(origin);
+    const key = readingKey(origin);
     for (const part of [this.#readings, this.#stale, this.#lastKnown, this.#objects]) part.delete(key);
-    this.#removed(origin, 'gone');
+    this.#notifyRemoved(origin, 'gone');
   }
 
-  #removed(origin: Origin, why: 'stale' | 'gone'): void {
+  #notifyRemoved(origin: Origin, why: 'stale' | 'gone'): void {
     for (const listener of this.#parts.listeners) listener.onRemoved?.(origin, why);
   }
 }

@@ -2,7 +2,7 @@ import { expiryWindow } from './alert-thresholds.ts';
 import { listed } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
 import type { Level } from './level.ts';
-import { type OwnProblem, withLevel } from './problem.ts';
+import { type ProblemDraft, withLevel } from './problem.ts';
 import type { CertificateStatus } from './status.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { CertificateStatus } from './status.ts';
 type CertificateUse = 'used' | 'unused' | 'not known';
 
 /** Returns what is wrong with a certificate, or what is not known about it. */
-export function certificateProblem(certificate: CertificateStatus, nowMs: number): OwnProblem | undefined {
+export function certificateProblem(certificate: CertificateStatus, nowMs: number): ProblemDraft | undefined {
   const { file, kind, isUnreadable, notAfterSeconds, state } = certificate;
   if (kind === 'csr') return undefined;
   const invalid = { about: 'certificate', labels: { file }, alert: 'ZlbCertificateInvalid' } as const;
@@ -44,7 +44,7 @@ function validityProblem(
   certificate: CertificateStatus,
   notAfterSeconds: number,
   nowMs: number,
-): OwnProblem | undefined {
+): ProblemDraft | undefined {
   const { file, notBeforeSeconds } = certificate;
   const usage = usageOf(certificate);
   const isUsed = usage === 'used';

@@ -4,9 +4,9 @@ import { isUnanswered, type ServedName } from '../collectors/vip.ts';
 import { chainEndOf, type ServedCertificate } from '../collectors/vip-probe.ts';
 import { expiryWindow } from './alert-thresholds.ts';
 import { type BackendStatus, type FarmStatus, type ProbeStatus, isHung } from './status.ts';
-import type { OwnProblem } from './problem.ts';
+import type { ProblemDraft } from './problem.ts';
 
-/** Facts of the appliance that a judgement of one of its farms needs. */
+/** Facts of the appliance that are needed to find the problems of one of its farms. */
 export interface FarmContext {
   readonly nowMs: number;
   /** Files of the certificate store; undefined while that is not known. */
@@ -20,23 +20,23 @@ export interface FarmContext {
 }
 
 /**
- * Returns what is wrong with a farm: its state, or else each service that lacks backends, and what
- * its clients meet; or what is not known about it.
+ * Returns the problems of a farm: its state; unless it is down, its services without backends and
+ * what its clients meet; and what is not known of it.
  */
-export function farmProblems(farm: FarmStatus, context: FarmContext): readonly OwnProblem[] {
+export function farmProblems(farm: FarmStatus, context: FarmContext): readonly ProblemDraft[] {
   const ofState = stateProblem(farm, context);
-  const missing = missingCertificates(farm, context);
+  const missing = missingCertificateProblems(farm, context);
   if (ofState?.alert === 'ZlbFarmDown') return [ofState, ...missing];
   const services = Map.groupBy(farm.backends ?? [], ({ service }) => service);
   const ofServices = [...services].flatMap(([service, backends]) => serviceProblem(farm, service, backends) ?? []);
-  // `problem` is the appliance's word for a farm of whose backends some are down.
+  // The state `problem` of an appliance means that some backends of the farm are down.
   const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(farm)] : [];
   const unread = context.readsBackends && isUnread(farm) ? [unreadProblem(farm)] : [];
   const served = servedProblems(farm, context);
   return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...served, ...missing, ...unread];
 }
 
-function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContext): OwnProblem | undefined {
+function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContext): ProblemDraft | undefined {
   const { name, state, sinceMs } = farm;
   const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
   if (isHung(farm)) {
@@ -68,9 +68,9 @@ function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContex
       return {
         ...about,
         title: `Farm ${name} is critical`,
-        meaning: hasNone(farm)
-          ? `It runs${listener(farm)}, and it has no backend: its clients get errors.`
-          : `It runs${listener(farm)}, but none of its backends is up: its clients get errors.`,
+        meaning: hasNoBackend(farm)
+          ? `It runs${listenerText(farm)}, and it has no backend: its clients get errors.`
+          : `It runs${listenerText(farm)}, but none of its backends is up: its clients get errors.`,
         alert: 'ZlbFarmDown',
       };
     case 'needed_restart':
@@ -92,8 +92,8 @@ function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContex
   }
 }
 
-/** Returns what is unknown of a farm whose proxy answers clients after it was silent. */
-function answeringProblem({ name, probe, askedMs }: FarmStatus, nowMs: number): OwnProblem {
+/** Returns the problem of a farm that was silent, and whose proxy answers clients again. */
+function answeringProblem({ name, probe, askedMs }: FarmStatus, nowMs: number): ProblemDraft {
   const handshake = probe ? ` with ${probe.address} from here was answered ${ago(probe.atMs, nowMs)}` : ' was answered';
   const asked = askedMs === undefined ? '' : ` ${ago(askedMs, nowMs)}`;
   return {
@@ -106,53 +106,49 @@ function answeringProblem({ name, probe, askedMs }: FarmStatus, nowMs: number): 
   };
 }
 
-/** Returns true for a farm of which its configuration says that it has no backend at all. */
-function hasNone({ backends, configuredBackends, configuredAtMs }: FarmStatus): boolean {
+/** Returns true if a farm has no backends, by its configuration. */
+function hasNoBackend({ backends, configuredBackends, configuredAtMs }: FarmStatus): boolean {
   return configuredAtMs !== undefined && (backends ?? configuredBackends)?.length === 0;
 }
 
-function listener({ vip, vport }: FarmStatus): string {
+function listenerText({ vip, vport }: FarmStatus): string {
   if (!vip) return '';
   return /\D/.test(vport ?? '') ? ` on ${vip}, ports ${vport}` : ` on ${vip}${vport ? `:${vport}` : ''}`;
 }
 
-/** Says that the appliance calls it down, and what a connection from here met, if one was tried. */
+/** Says that the appliance reports it as down, and whether a connection from here succeeded. */
 function downMeaning(farm: FarmStatus, nowMs: number): string {
   const { probe } = farm;
   const said = 'The appliance says that it is down.';
   if (probe?.isReachable === true)
     return `${said} Nevertheless, a connection from here to ${probe.address} succeeded ${ago(probe.atMs, nowMs)}: its clients may still be served.`;
   if (probe?.isReachable === false)
-    return `${said} A connection from here to ${probe.address} ${probeFailure(probe, nowMs)}.`;
-  return listener(farm) === '' ? said : `${said} It listened${listener(farm)}.`;
+    return `${said} A connection from here to ${probe.address} ${probeFailureText(probe, nowMs)}.`;
+  return listenerText(farm) === '' ? said : `${said} It listened${listenerText(farm)}.`;
 }
 
-function probeFailure({ failure, atMs }: ProbeStatus, nowMs: number): string {
+function probeFailureText({ failure, atMs }: ProbeStatus, nowMs: number): string {
   return `${failure === 'timeout' ? 'timed out' : 'was refused'} ${ago(atMs, nowMs)}`;
 }
 
-/** Says how an outage of L4 farms ends that their daemon caused by its start. */
+/** The remedy if the daemon of the L4 farms was started without them. */
 export const l4Remedy =
   'Their daemon nftlb may have been started without them: stop and start each L4 farm, since the start of one leaves the others without rules.';
 
-/** All L4 farms of an appliance depend on one daemon; without it, its packet filter may go on. */
 function l4Meaning(count: number): string {
   return `${count} L4 farms are down at once: their daemon nftlb may be dead. Stop and start each of them: the start of one leaves the others without rules, although the appliance calls them up again.`;
 }
 
-/** Dates a reading within a sentence; one whose time is not known is not dated. */
-function readAgo(readMs: number | undefined, nowMs: number): string {
+/** Returns the age of a reading for a sentence; empty if it is unknown. */
+function readAgoText(readMs: number | undefined, nowMs: number): string {
   return readMs === undefined ? '' : ` (read ${ago(readMs, nowMs)})`;
 }
 
-/**
- * Returns the problem of certificates whose file is gone: the farm serves what it has loaded, and
- * cannot start again.
- */
-function missingCertificates(
+/** Returns the problem that the store lacks certificates of the farm, which then cannot start again. */
+function missingCertificateProblems(
   { name, certificates = [], configuredAtMs }: FarmStatus,
   { files, filesReadMs, nowMs }: FarmContext,
-): readonly OwnProblem[] {
+): readonly ProblemDraft[] {
   const missing = files ? certificates.filter((file) => !files.has(file)) : [];
   if (missing.length === 0) return [];
   return [
@@ -160,24 +156,21 @@ function missingCertificates(
       about: 'farm',
       labels: { farm: name },
       title: `Farm ${name} has a certificate whose file is gone`,
-      meaning: `The store${readAgo(filesReadMs, nowMs)} does not have ${listed(missing)}, which its configuration${readAgo(configuredAtMs, nowMs)} names. The farm serves what it has loaded, and cannot start again.`,
+      meaning: `The store${readAgoText(filesReadMs, nowMs)} does not have ${listed(missing)}, which its configuration${readAgoText(configuredAtMs, nowMs)} names. The farm serves what it has loaded, and cannot start again.`,
       alert: 'ZlbCertificateInvalid',
     },
   ];
 }
 
-/**
- * Returns false for backends without statistics in the API: those of datalink farms and of stopped
- * farms.
- */
+/** Returns true if backends are not known, although the API has them: not for datalink and stopped farms. */
 export function isUnread({ profile, state, backends, configuredBackends }: FarmStatus): boolean {
   if (profile === 'datalink' || state === 'down') return false;
-  // A farm that only redirects has none.
+  // A farm that only redirects has no backends.
   if (backends === undefined && configuredBackends?.length === 0) return false;
   return backends === undefined || backends.some((each) => each.state === 'unknown');
 }
 
-function unreadProblem({ name }: FarmStatus): OwnProblem {
+function unreadProblem({ name }: FarmStatus): ProblemDraft {
   return {
     about: 'farm',
     level: 'unknown',
@@ -189,7 +182,7 @@ function unreadProblem({ name }: FarmStatus): OwnProblem {
   };
 }
 
-function unexplainedProblem({ name, sinceMs, backends }: FarmStatus): OwnProblem {
+function unexplainedProblem({ name, sinceMs, backends }: FarmStatus): ProblemDraft {
   return {
     about: 'farm',
     labels: { farm: name },
@@ -203,12 +196,16 @@ function unexplainedProblem({ name, sinceMs, backends }: FarmStatus): OwnProblem
   };
 }
 
-function serviceProblem(farm: FarmStatus, service: string, backends: readonly BackendStatus[]): OwnProblem | undefined {
+function serviceProblem(
+  farm: FarmStatus,
+  service: string,
+  backends: readonly BackendStatus[],
+): ProblemDraft | undefined {
   const down = backends.filter(({ state }) => state === 'down');
   const known = backends.filter(({ state }) => state !== 'unknown').length;
   const up = backends.filter(({ state }) => state === 'up').length;
   const where = `${service ? `service ${service} of ` : ''}farm ${farm.name}`;
-  const sinceMs = latest(backends);
+  const sinceMs = newestChangeMs(backends);
   const labels = { farm: farm.name, ...(service && { service }) };
   if (known > 0 && up === 0) {
     return {
@@ -226,7 +223,7 @@ function serviceProblem(farm: FarmStatus, service: string, backends: readonly Ba
   return {
     about: 'farm',
     labels: { ...labels, ...(first && down.length === 1 && { backend: first.backend }) },
-    sinceMs: latest(down),
+    sinceMs: newestChangeMs(down),
     title:
       down.length === 1
         ? `Backend ${first?.backend} of ${where} is down`
@@ -235,22 +232,19 @@ function serviceProblem(farm: FarmStatus, service: string, backends: readonly Ba
       down.length === 1
         ? `${up} of ${wanted} backends ${up === 1 ? 'is up and carries' : 'are up and carry'} its load.`
         : `${listed(down.map(({ backend }) => backend))}; ${up} ${up === 1 ? 'carries' : 'carry'} their load.`,
-    // Also where ZlbFarmDegraded fires: what helps is in the runbook of its backends.
+    // Also if ZlbFarmDegraded fires, because the remedy is in the runbook of ZlbBackendDown.
     alert: 'ZlbBackendDown',
   };
 }
 
-/** When the newest of them became as it is. */
-function latest(backends: readonly BackendStatus[]): number | 'unseen' {
+/** Returns when the last of these backends changed its state. */
+function newestChangeMs(backends: readonly BackendStatus[]): number | 'unseen' {
   const times = backends.map(({ sinceMs }) => sinceMs).filter((each) => each !== undefined);
   return times.length > 0 ? Math.max(...times) : 'unseen';
 }
 
-/**
- * Returns the problems that clients of a farm meet: it cannot be reached, or one for each fault of
- * what it serves.
- */
-function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmContext): readonly OwnProblem[] {
+/** Returns what clients of a farm meet: it cannot be reached, or its certificates have problems. */
+function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmContext): readonly ProblemDraft[] {
   const { name, probe, profile } = farm;
   if (!probe) return [];
   const about = { about: 'farm', labels: { farm: name } } as const;
@@ -260,7 +254,7 @@ function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmContext): 
         ...about,
         level: 'unknown',
         title: `Whether farm ${name} serves its clients is unknown`,
-        meaning: `A TCP connection from here to ${probe.address} ${probeFailure(probe, nowMs)}, and none has succeeded since the exporter was started: its clients are cut off, or it is one for UDP. Name those in vip.udp_farms.`,
+        meaning: `A TCP connection from here to ${probe.address} ${probeFailureText(probe, nowMs)}, and none has succeeded since the exporter was started: its clients are cut off, or it is one for UDP. Name those in vip.udp_farms.`,
         alert: 'ZlbFarmUnreachable',
       },
     ];
@@ -271,7 +265,7 @@ function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmContext): 
       {
         ...about,
         title: `Farm ${name} cannot be reached`,
-        meaning: `Its appliance does not call it down, but a connection from here to ${probe.address} ${probeFailure(probe, nowMs)}.${isCut ? ` ${l4Remedy}` : ''}`,
+        meaning: `Its appliance does not call it down, but a connection from here to ${probe.address} ${probeFailureText(probe, nowMs)}.${isCut ? ` ${l4Remedy}` : ''}`,
         alert: 'ZlbFarmUnreachable',
       },
     ];
@@ -286,11 +280,11 @@ function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmContext): 
       },
     ];
   }
-  const byAlert = Map.groupBy(probe.served, (served) => alertOf(served, nowMs));
+  const byAlert = Map.groupBy(probe.served, (served) => alertOfServed(served, nowMs));
   return [...byAlert].flatMap(([alert, served]) =>
     alert === undefined
       ? []
-      : [{ ...about, alert, ...described[alert]({ farm: name, served, nowMs, probe, filesReadMs }) }],
+      : [{ ...about, alert, ...servedProblemTexts[alert]({ farm: name, served, nowMs, probe, filesReadMs }) }],
   );
 }
 
@@ -300,8 +294,8 @@ type ServedAlert =
   | 'ZlbServedCertificateWrongName'
   | 'ZlbCertificateExpirySoon';
 
-/** Returns the alert that explains the others; the store's own certificates have their own. */
-function alertOf({ certificate, isInStore }: ServedName, nowMs: number): ServedAlert | undefined {
+/** Returns the most important alert of a served certificate; those of the store have alerts of their own. */
+function alertOfServed({ certificate, isInStore }: ServedName, nowMs: number): ServedAlert | undefined {
   if (!certificate) return undefined;
   const { notBeforeSeconds, notAfterSeconds } = certificate;
   const window = notAfterSeconds === undefined ? undefined : expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
@@ -311,7 +305,7 @@ function alertOf({ certificate, isInStore }: ServedName, nowMs: number): ServedA
   return window !== 'imminent' && isChainDue(certificate, isInStore, nowMs) ? 'ZlbCertificateExpirySoon' : undefined;
 }
 
-/** Uses the life of the certificate for the whole chain, as the rule does. */
+/** Returns true if the chain expires soon, by the life of its certificate, as the alert does. */
 function isChainDue(certificate: ServedCertificate, isInStore: boolean | undefined, nowMs: number): boolean {
   const { notBeforeSeconds, notAfterSeconds } = certificate;
   const endSeconds = chainEndOf(certificate);
@@ -321,7 +315,7 @@ function isChainDue(certificate: ServedCertificate, isInStore: boolean | undefin
   return expiryWindow({ notBeforeSeconds: beginSeconds, notAfterSeconds: endSeconds }, nowMs) !== undefined;
 }
 
-type Described = Pick<OwnProblem, 'title' | 'meaning'>;
+type ProblemText = Pick<ProblemDraft, 'title' | 'meaning'>;
 
 interface Served {
   readonly farm: string;
@@ -331,31 +325,31 @@ interface Served {
   readonly filesReadMs: number | undefined;
 }
 
-const described: Readonly<Record<ServedAlert, (served: Served) => Described>> = {
+const servedProblemTexts: Readonly<Record<ServedAlert, (served: Served) => ProblemText>> = {
   ZlbCertificateExpiryImminent: (each) => ({
-    title: `The certificate that farm ${each.farm} serves ${endsIn(each, ({ notAfterSeconds }) => notAfterSeconds)}`,
-    meaning: `Clients refuse it after its end, and the store${readAgo(each.filesReadMs, each.nowMs)} does not have it. ${askedFor(each)}`,
+    title: `The certificate that farm ${each.farm} serves ${expiryText(each, ({ notAfterSeconds }) => notAfterSeconds)}`,
+    meaning: `Clients refuse it after its end, and the store${readAgoText(each.filesReadMs, each.nowMs)} does not have it. ${askedForText(each)}`,
   }),
   ZlbServedCertificateDiffers: (each) => ({
     title: `Farm ${each.farm} does not serve its certificate of the store`,
-    meaning: `A replaced certificate is not served before a restart of the farm. ${askedFor(each)}${each.filesReadMs === undefined ? '' : ` The store was read ${ago(each.filesReadMs, each.nowMs)}.`}`,
+    meaning: `A replaced certificate is not served before a restart of the farm. ${askedForText(each)}${each.filesReadMs === undefined ? '' : ` The store was read ${ago(each.filesReadMs, each.nowMs)}.`}`,
   }),
   ZlbServedCertificateWrongName: (each) => ({
     title: `The certificate that farm ${each.farm} serves does not cover its name`,
-    meaning: `Clients refuse the connection. ${askedFor(each)}`,
+    meaning: `Clients refuse the connection. ${askedForText(each)}`,
   }),
   ZlbCertificateExpirySoon: (each) => ({
-    title: `The chain that farm ${each.farm} serves ${endsIn(each, chainEndOf)}`,
-    meaning: `Its certificate, or an intermediate, was not renewed in time. ${askedFor(each)}`,
+    title: `The chain that farm ${each.farm} serves ${expiryText(each, chainEndOf)}`,
+    meaning: `Its certificate, or an intermediate, was not renewed in time. ${askedForText(each)}`,
   }),
 };
 
-function endsIn({ served, nowMs }: Served, endOf: (certificate: ServedCertificate) => number | undefined): string {
+function expiryText({ served, nowMs }: Served, endOf: (certificate: ServedCertificate) => number | undefined): string {
   const ends = served.flatMap(({ certificate }) => (certificate && endOf(certificate)) ?? []);
   const leftMs = Math.min(...ends) * 1_000 - nowMs;
   return leftMs > 0 ? `ends in ${span(leftMs)}` : 'has expired';
 }
 
-function askedFor({ served, probe, nowMs }: Served): string {
+function askedForText({ served, probe, nowMs }: Served): string {
   return `Asked ${ago(probe.atMs, nowMs)} for: ${listed(served.map(({ serverName }) => serverName || 'no name'))}.`;
 }

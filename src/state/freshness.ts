@@ -12,17 +12,17 @@ type Reason = CollectorFailure['reason'];
  */
 export type Freshness = 'fresh' | 'late' | 'failing' | 'stale' | 'waiting' | 'unsupported';
 
-/** A run was put off, and nothing failed: the age of the reading decides. */
-const putOff: readonly Reason[] = ['stretched', 'farms_unknown'];
+/** The run was postponed and nothing failed, so only the age of the reading counts. */
+const postponedReasons: readonly Reason[] = ['stretched', 'farms_unknown'];
 
-/** Allowance beyond two intervals for a run over many farms, its jitter and a short queue. */
+/** Added to two intervals, for a run over many farms, its jitter and a short queue. */
 const graceMs = 10_000;
 
 export function freshnessOf(collector: CollectorStatus, nowMs: number): Freshness {
   const { ok, isSupported, isStale, failure, lastSuccessMs, intervalMs } = collector;
   if (!isSupported) return 'unsupported';
   if (isStale) return 'stale';
-  if (ok === false || (failure && !putOff.includes(failure.reason))) return 'failing';
+  if (ok === false || (failure && !postponedReasons.includes(failure.reason))) return 'failing';
   if (ok === undefined || lastSuccessMs === undefined) return 'waiting';
   return nowMs - lastSuccessMs > 2 * intervalMs + graceMs ? 'late' : 'fresh';
 }
@@ -55,7 +55,7 @@ export function asksEachFarm(collector: string): boolean {
   return eachFarm.has(collector);
 }
 
-/** Returns false for a collector whose success says nothing of the appliance. */
+/** Returns false for a collector that makes no calls, so that its success says nothing of the appliance. */
 export function asksAppliance({ name }: Pick<CollectorStatus, 'name'>): boolean {
   return !withoutCalls.has(name);
 }
@@ -69,14 +69,14 @@ export function lastReadMs({ collectors: all }: Pick<ApplianceStatus, 'collector
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** True if an appliance refuses the API key, so that nothing is read from it. */
+/** Returns true if an appliance refuses the API key, so that nothing is read from it. */
 export function refusesKey({ failing, collectors: all }: Pick<ApplianceStatus, 'collectors' | 'failing'>): boolean {
   if (failing) return failing.reason === 'unauthorized';
   return all.some(({ failure, isSupported }) => isSupported && failure?.reason === 'unauthorized');
 }
 
 export const reasonWords: Readonly<Record<Reason, string>> = {
-  timeout: 'no answer in time',
+  timeout: 'no response in time',
   connect: 'no connection',
   tls: 'its certificate is not the trusted one',
   bad_request: 'it rejects the request as malformed',
@@ -91,7 +91,7 @@ export const reasonWords: Readonly<Record<Reason, string>> = {
   server_error: 'an error of the appliance',
   gateway_timeout: 'a server behind it did not respond in time',
   malformed: 'its response is malformed',
-  oversize: 'the answer is too large',
+  oversize: 'its response is too large',
   cancelled: 'cancelled',
   breaker_open: 'calls are held back after failures',
   unsupported: 'it lacks what is read',

@@ -1,5 +1,5 @@
 import { type Level, worstLevel } from './level.ts';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { createTimeSlice, steadyNow } from '../lib/time.ts';
 import type { ApplianceStatus, FleetStatus, LastMinuteOf } from './status.ts';
 import { applianceProblems } from './appliance-problems.ts';
@@ -20,7 +20,7 @@ export interface ApplianceHealth {
 
 /** Counts of what is not known; "nothing is wrong" requires that all are 0. */
 export interface Gaps {
-  /** 1 before the first call has an answer. */
+  /** 1 before the first call was answered. */
   readonly unread: number;
   /** 1 while its list of farms is unknown, also if it is not polled. */
   readonly lists: number;
@@ -28,7 +28,7 @@ export interface Gaps {
   readonly readings: number;
   /** Farms whose backends are unknown. */
   readonly farms: number;
-  /** Farms of which a probe cannot tell whether they serve. */
+  /** Farms for which a probe cannot decide whether they serve. */
   readonly probes: number;
   /** Certificates that were not renewed in time, without a farm that is known to use them. */
   readonly certificates: number;
@@ -42,35 +42,35 @@ export interface HealthSummary {
 }
 
 /**
- * Returns the health of all appliances; computed at most once a second, and in a tenth of the time,
- * however many ask.
+ * Returns the health of all appliances. It is computed at most once a second, and in at most a tenth
+ * of the time, however many callers there are.
  */
 export type SummarizeHealth = () => Promise<HealthSummary>;
 
 const sharedForMs = 1_000;
-/** Takes at most a tenth of the time, however large the appliances are. */
+/** A summary is shared for ten times as long as it took to compute, up to this time. */
 const maxSharedMs = 10_000;
 /** Maximum time in one tick of the event loop. */
 const sliceMs = 5;
 
 export function createHealthSummary(parts: {
-  readonly describe: () => FleetStatus;
+  readonly fleetStatus: () => FleetStatus;
   readonly lastMinuteOf: LastMinuteOf;
   readonly now: () => number;
 }): SummarizeHealth {
-  const { describe, lastMinuteOf, now } = parts;
+  const { fleetStatus, lastMinuteOf, now } = parts;
   let newest: Promise<HealthSummary> | undefined;
 
-  async function take(): Promise<HealthSummary> {
+  async function summarize(): Promise<HealthSummary> {
     const takenAtMs = now();
-    const { appliances } = describe();
+    const { appliances } = fleetStatus();
     const perAppliance: ApplianceHealth[] = [];
     const slice = createTimeSlice(sliceMs);
     for (const status of appliances) {
       perAppliance.push(healthOf(status, takenAtMs));
       if (slice.isOver) await slice.next();
     }
-    await nextTurn();
+    await yieldToEventLoop();
     const problems = perAppliance.flatMap((each) => each.problems);
     return { takenAtMs, perAppliance, problems: problems.toSorted(compareProblems), lastMinuteOf };
   }
@@ -78,8 +78,8 @@ export function createHealthSummary(parts: {
   return () => {
     if (newest) return newest;
     const startMs = steadyNow();
-    newest = take();
-    // Dropped after that time, because it retains the readings.
+    newest = summarize();
+    // Dropped then, because a summary keeps the readings in memory.
     const drop = (): void => {
       const sharedMs = Math.min(Math.max(sharedForMs, 10 * (steadyNow() - startMs)), maxSharedMs);
       setTimeout(() => (newest = undefined), sharedMs).unref();
@@ -93,15 +93,15 @@ function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
   const all = applianceProblems(status, nowMs);
   const problems = all.filter(({ level }) => level !== 'unknown');
   const doubts = all.filter(({ level }) => level === 'unknown');
-  const readings = countsOf(status.collectors.map((each) => freshnessOf(each, nowMs)));
-  const farmStates = countsOf((status.farms ?? []).map(({ state }) => state));
-  const gaps = gapsOf(status, readings, doubts);
+  const readings = countByKey(status.collectors.map((each) => freshnessOf(each, nowMs)));
+  const farmStates = countByKey((status.farms ?? []).map(({ state }) => state));
+  const gaps = countGaps(status, readings, doubts);
   const isComplete = Object.values(gaps).every((count) => count === 0);
   const level = worstLevel([isComplete ? 'well' : 'unknown', ...problems.map((problem) => problem.level)]);
   return { status, problems, doubts, level, gaps, readings, farmStates };
 }
 
-function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>, doubts: readonly Problem[]): Gaps {
+function countGaps(status: ApplianceStatus, readings: Counts<Freshness>, doubts: readonly Problem[]): Gaps {
   const imperfect = [...readings].filter(([freshness]) => !isFreshOrUnsupported(freshness));
   return {
     unread: Number(status.up === undefined),
@@ -115,13 +115,13 @@ function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>, doubts: re
 
 export type Counts<Key> = ReadonlyMap<Key, number>;
 
-function countsOf<Key>(all: readonly Key[]): Counts<Key> {
+function countByKey<Key>(all: readonly Key[]): Counts<Key> {
   const counts = new Map<Key, number>();
   for (const key of all) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
 }
 
-export function sumOf<Key>(all: readonly Counts<Key>[]): Counts<Key> {
+export function sumCounts<Key>(all: readonly Counts<Key>[]): Counts<Key> {
   const sums = new Map<Key, number>();
   for (const counts of all) for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
   return sums;

@@ -11,15 +11,15 @@ export function levelRank(level: Level): number {
 }
 
 export function worstLevel(levels: Iterable<Level>): Level {
-  let found: Level = 'well';
-  for (const level of levels) if (levelRank(level) < levelRank(found)) found = level;
-  return found;
+  let worst: Level = 'well';
+  for (const level of levels) if (levelRank(level) < levelRank(worst)) worst = level;
+  return worst;
 }
 
 /**
- * How urgent each problem is that the status page and the plug-in show: critical wakes somebody,
- * since clients are cut off, will be within days, or nobody would notice it; warning is for the
- * day. The rules in `alerts/` have the same severities; a test compares the two.
+ * The severity of each problem on the status page and in the plug-in. Critical wakes somebody:
+ * clients are cut off, will be within days, or nobody would notice it. Warning is for the day. The
+ * rules in `alerts/` have the same severities; a test compares the two.
  */
 export const alertSeverities = {
   ZlbFarmDown: 'critical',
@@ -49,7 +49,7 @@ export const alertSeverities = {
 
 export type AlertOfProblem = keyof typeof alertSeverities;
 
-/** The level of each state; a state that has an alert has the severity of the alert. */
+/** The level of each state; a state with an alert has the severity of the alert. */
 const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Level>>>> = {
   farm: {
     up: 'well',
@@ -62,7 +62,7 @@ const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Level>>>
   backend: { up: 'well', down: alertSeverities.ZlbBackendDown, maintenance: 'paused' },
   certificate: {
     valid: 'well',
-    // The appliance says so at 15 days, a third of the life of many certificates: the date decides.
+    // Appliances say so at 15 days, a third of the life of many certificates: the date decides.
     about_to_expire: 'well',
     expired: alertSeverities.ZlbCertificateExpiryImminent,
     invalid: alertSeverities.ZlbCertificateInvalid,

@@ -9,7 +9,7 @@ interface Sighting {
 
 /** The newest state of each object of a reading. */
 export class ObjectStates {
-  /** By all labels but the last, and then by that one, so that no text repeats those of the reading. */
+  /** By all labels but the last, then by the last: such keys repeat no text of the reading in memory. */
   readonly #places = new Map<string, Map<string, Sighting>>();
   #size = 0;
 
@@ -38,8 +38,8 @@ export class ObjectStates {
 type NamedObject = Omit<ObjectState, 'state'>;
 
 /**
- * Compares the objects of a reading with those of the reading before, and returns the changes:
- * missing objects are forgotten, new ones only noted.
+ * Compares the objects of a reading with those of the previous one, and returns the changes of
+ * state. Missing objects are forgotten; a new object is not a change.
  */
 export function compareStates(
   appliance: string,
@@ -49,7 +49,7 @@ export function compareStates(
 ): { readonly states: ObjectStates; readonly transitions: readonly Transition[] } {
   const states = new ObjectStates();
   const transitions: Transition[] = [];
-  let isOther = false;
+  let hasChanged = false;
   for (const each of objects) {
     const { object, labels } = each;
     const state = closedState(object, each.state);
@@ -58,18 +58,18 @@ export function compareStates(
       states.set(each, seen);
       continue;
     }
-    isOther = true;
-    // By their moment those are known that changed together.
+    hasChanged = true;
+    // Objects that changed together share a moment.
     states.set(each, { state, since: seen && moment });
     if (seen) transitions.push({ appliance, atMs: moment.atMs, object, labels, from: seen.state, to: state });
   }
-  // Equal states are kept once in memory.
-  return { states: before && !isOther && before.size === states.size ? before : states, transitions };
+  // Without a change, the previous object stays in memory.
+  return { states: before && !hasChanged && before.size === states.size ? before : states, transitions };
 }
 
 /**
- * Returns when each object was seen to change to its state; undefined if none of them ever was.
- * After a clock was set back, a change is not in the future.
+ * Returns a function that says when an object changed to its state; undefined if none did. After the
+ * clock was set back, no change is in the future.
  */
 export function sinceOf(states: ObjectStates, now: () => number): Since | undefined {
   for (const { since: changed } of states.values())

@@ -2,18 +2,18 @@ import { compareNames } from '../lib/text.ts';
 import { type AlertOfProblem, alertSeverities, type Level, levelOfState, levelRank, worstLevel } from './level.ts';
 import type { ApplianceStatus } from './status.ts';
 
-/** A present problem that would be an alert, with its text and its runbook. */
+/** A present problem, as an alert would report it, with its text and its runbook. */
 export interface Problem {
-  /** The severity of its alert. `unknown`: nobody knows whether it is one. */
+  /** The severity of its alert; `unknown` if it may or may not be a problem. */
   readonly level: 'critical' | 'warning' | 'unknown';
   /** The kind of object that it concerns. */
   readonly about: 'exporter' | 'appliance' | 'activation' | 'interface' | 'farm' | 'certificate';
   /** Undefined for the exporter itself. */
   readonly appliance: string | undefined;
   readonly title: string;
-  /** Its consequence, in a sentence. */
+  /** The consequence, in a sentence or more. */
   readonly meaning: string;
-  /** `unseen`: it existed at the first reading. Undefined for problems in the future. */
+  /** `unseen` if it existed at the first reading; undefined for problems in the future. */
   readonly sinceMs?: number | 'unseen' | undefined;
   /** The alert of alerts/zlb.rules.yml, whose runbook is in docs/operations.md. */
   readonly alert: string;
@@ -21,18 +21,18 @@ export interface Problem {
   readonly labels?: Readonly<Partial<Record<'farm' | 'service' | 'backend' | 'file', string>>>;
 }
 
-/** A problem of an appliance, without its name; its alert has its severity. */
-export interface OwnProblem extends Omit<Problem, 'appliance' | 'level' | 'alert'> {
+/** A problem before `withLevel`, without the name of the appliance. */
+export interface ProblemDraft extends Omit<Problem, 'appliance' | 'level' | 'alert'> {
   readonly alert: AlertOfProblem;
-  /** Only where nobody knows whether it is one. */
+  /** Only if it may or may not be a problem. */
   readonly level?: 'unknown';
 }
 
-export function withLevel(problem: OwnProblem): Omit<Problem, 'appliance'> {
+export function withLevel(problem: ProblemDraft): Omit<Problem, 'appliance'> {
   return { ...problem, level: problem.level ?? alertSeverities[problem.alert] };
 }
 
-/** Sorts by severity, then newest first; then those of unknown age and future ones, by name. */
+/** Sorts by severity, then newest first, then unknown age, then the future; last by appliance. */
 export function compareProblems(one: Problem, other: Problem): number {
   return (
     levelRank(one.level) - levelRank(other.level) ||
@@ -46,10 +46,10 @@ function beginOf({ sinceMs }: Problem): number {
   return sinceMs === 'unseen' ? 0 : sinceMs;
 }
 
-/** The judgement in a word: of an appliance without its objects, and of each object by name. */
+/** The level of an appliance without its objects, and of each object by name. */
 export interface Levels {
   readonly appliance: Level;
-  /** Null while they are not known, as the next one. */
+  /** Null while they are not known, as `certificates`. */
   readonly farms: Readonly<Record<string, Level>> | null;
   readonly certificates: Readonly<Record<string, Level>> | null;
 }

@@ -6,8 +6,8 @@ export interface Origin {
   readonly farm?: string | undefined;
 }
 
-/** Returns one text for an origin; farm names have no newline. */
-export function keyOf({ collector, farm }: Origin): string {
+/** Returns the key of an origin; farm names have no newline. */
+export function readingKey({ collector, farm }: Origin): string {
   return farm === undefined ? collector : `${collector}\n${farm}`;
 }
 
@@ -17,7 +17,7 @@ export interface Moment {
   readonly elapsedMs: number;
 }
 
-/** Tells when an object was seen to change to its state; undefined if it never was. */
+/** Returns when an object was seen to change to its state; undefined if it never was. */
 export type Since = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
 
 /** The newest data of a collector, or of a collector and a farm. */
@@ -37,6 +37,6 @@ export function readingIn<Data>(
   { name: collector }: Collector<Data>,
   farm?: string,
 ): Reading<Data> | undefined {
-  // Only what this collector returned is kept under its name.
-  return readings.get(keyOf({ collector, farm })) as Reading<Data> | undefined;
+  // Only what this collector returned is stored under its name.
+  return readings.get(readingKey({ collector, farm })) as Reading<Data> | undefined;
 }

@@ -1,12 +1,15 @@
 import { listed } from '../lib/text.ts';
 import { ago } from '../lib/time.ts';
-import type { OwnProblem } from './problem.ts';
+import type { ProblemDraft } from './problem.ts';
 import type { ApplianceStatus, FarmStatus } from './status.ts';
 
-type Logging = Pick<ApplianceStatus, 'name' | 'farms' | 'objectives' | 'latencyObjectives' | 'isLogSilent'>;
+type LoggingAppliance = Pick<
+  ApplianceStatus,
+  'name' | 'farms' | 'objectives' | 'latencyObjectives' | 'isRequestLogEmpty'
+>;
 
-/** Returns why requests of an appliance that sends its log are not counted, or not judged. */
-export function requestLogProblems(status: Logging, nowMs: number): readonly OwnProblem[] {
+/** Returns why requests are not counted, or objectives not evaluated, of an appliance that sends its log. */
+export function requestLogProblems(status: LoggingAppliance, nowMs: number): readonly ProblemDraft[] {
   const { name: appliance, farms, objectives } = status;
   if (!objectives || !farms) return [];
   const names = new Set(farms.map(({ name }) => name));
@@ -22,25 +25,25 @@ export function requestLogProblems(status: Logging, nowMs: number): readonly Own
     ...ofObjectives,
     ...unloggedProblem(appliance, farms, nowMs),
     ...untimedProblem(status, farms),
-    ...silentProblem(status, farms),
+    ...emptyLogProblem(status, farms),
   ];
 }
 
-function unloggedProblem(appliance: string, farms: readonly FarmStatus[], nowMs: number): readonly OwnProblem[] {
+function unloggedProblem(appliance: string, farms: readonly FarmStatus[], nowMs: number): readonly ProblemDraft[] {
   const unlogged = farms.filter(({ logs, state }) => logs === false && state !== 'down');
-  const silent = unlogged.map(({ name }) => name);
-  if (silent.length === 0) return [];
+  const names = unlogged.map(({ name }) => name);
+  if (names.length === 0) return [];
   const readMs = unlogged.flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
   const read = readMs.length > 0 ? ` Their configuration was read ${ago(Math.min(...readMs), nowMs)}.` : '';
   const title =
-    silent.length === 1
-      ? `Farm ${silent[0]} of ${appliance} logs no requests`
-      : `${silent.length} farms of ${appliance} log no requests`;
+    names.length === 1
+      ? `Farm ${names[0]} of ${appliance} logs no requests`
+      : `${names.length} farms of ${appliance} log no requests`;
   return [
     {
       about: 'appliance',
       title,
-      meaning: `Requests, errors and times of ${listed(silent)} are not counted, and no objective of theirs is judged.${read}`,
+      meaning: `Requests, errors and durations of ${listed(names)} are not counted, and their objectives are not evaluated.${read}`,
       alert: 'ZlbRequestLogSilent',
     },
   ];
@@ -48,35 +51,35 @@ function unloggedProblem(appliance: string, farms: readonly FarmStatus[], nowMs:
 
 /** The log of zproxy has no durations (docs/request-log.md). */
 function untimedProblem(
-  { name: appliance, latencyObjectives = [] }: Logging,
+  { name: appliance, latencyObjectives = [] }: LoggingAppliance,
   farms: readonly FarmStatus[],
-): readonly OwnProblem[] {
+): readonly ProblemDraft[] {
   const untimed = farms.filter(({ name, proxy }) => proxy === 'zproxy' && latencyObjectives.includes(name));
   if (untimed.length === 0) return [];
   const names = listed(untimed.map(({ name }) => name));
   return [
     {
       about: 'appliance',
-      title: `The objective of latency of ${names} on ${appliance} is never judged`,
-      meaning: 'Its proxy is zproxy, whose log has no durations. Give the farm an objective of availability alone.',
+      title: `The latency objective of ${names} on ${appliance} is never evaluated`,
+      meaning: 'Its proxy is zproxy, whose log has no durations. Give the farm only an availability objective.',
       alert: 'ZlbRequestLogSilent',
     },
   ];
 }
 
-function silentProblem(
-  { name: appliance, objectives = [], isLogSilent }: Logging,
+function emptyLogProblem(
+  { name: appliance, objectives = [], isRequestLogEmpty }: LoggingAppliance,
   farms: readonly FarmStatus[],
-): readonly OwnProblem[] {
-  const judged = farms.filter(
+): readonly ProblemDraft[] {
+  const evaluated = farms.filter(
     ({ name, logs, state }) => objectives.includes(name) && logs !== false && state !== 'down',
   );
-  if (!isLogSilent || judged.length === 0) return [];
+  if (!isRequestLogEmpty || evaluated.length === 0) return [];
   return [
     {
       about: 'appliance',
-      title: `No request of ${appliance} has been counted since its log has been received`,
-      meaning: `In an hour or more, no line about a request came that can be read: the objectives of ${listed(judged.map(({ name }) => name))} are not judged.`,
+      title: `No request of ${appliance} has been counted from its log`,
+      meaning: `No readable line about a request came for an hour or more: the objectives of ${listed(evaluated.map(({ name }) => name))} are not evaluated.`,
       alert: 'ZlbRequestLogSilent',
     },
   ];

@@ -17,9 +17,8 @@ export const skipReasons = ['breaker_open', 'unlicensed', 'unsupported', 'stretc
 export type SkipReason = (typeof skipReasons)[number];
 
 /**
- * Content of `/` and `/api/status`, without stale readings and with all series that the limit
- * leaves out of `/metrics`. Times are Unix milliseconds, or seconds if the name says so; readers
- * compute ages.
+ * The content of `/` and `/api/status`, without stale readings. Times are Unix milliseconds, or
+ * seconds if the name says so.
  */
 export interface FleetStatus {
   readonly appliances: readonly ApplianceStatus[];
@@ -31,7 +30,7 @@ export interface FleetStatus {
 
 export interface ApplianceStatus {
   readonly name: string;
-  /** The origin of its API, which its web interface has too; without a path. */
+  /** The origin of its API and of its web interface. */
   readonly url: string;
   readonly labels: Readonly<Record<string, string>>;
   /** The value of `zlb_up`; undefined before the first answer. */
@@ -48,13 +47,11 @@ export interface ApplianceStatus {
   readonly breaker: BreakerState;
   /** The certificate of the API, as the last connection showed it; absent before one. */
   readonly apiCertificate?: CertificateLife | undefined;
-  /**
-   * Undefined where never read, or stale, as all lists here. An empty list was read and is empty.
-   */
+  /** Undefined if never read or stale, as all lists here; an empty list was read as empty. */
   readonly farms: readonly FarmStatus[] | undefined;
   /**
-   * How many farms were probed as clients would, how many accepted the connection, the names of
-   * those that accepted it and did not answer, and when the oldest of these probes was made.
+   * The number of probed farms and of those that were reached, the names of those that accepted a
+   * connection and did not answer, and the time of the oldest of these probes.
    */
   readonly probes?:
     | {
@@ -70,13 +67,13 @@ export interface ApplianceStatus {
   readonly series: number;
   /** Series above the limit, which `/metrics` leaves out. */
   readonly seriesLeftOut: number;
-  /** Farms with an objective; absent where the appliance sends no log of requests. */
+  /** Farms with an objective; absent if the appliance does not send its log of requests. */
   readonly objectives?: readonly string[] | undefined;
-  /** Those of them with an objective of latency; absent where none has one. */
+  /** Farms with a latency objective; absent if there are none. */
   readonly latencyObjectives?: readonly string[] | undefined;
-  /** True while no request of its farms was counted for the first hour of its log. */
-  readonly isLogSilent?: boolean | undefined;
-  /** Data of collectors that nothing above presents, by name. */
+  /** True if no request was counted in the first hour of its log. */
+  readonly isRequestLogEmpty?: boolean | undefined;
+  /** Data of collectors without a field above, by name. */
   readonly readings?: Readonly<Record<string, unknown>> | undefined;
   readonly collectors: readonly CollectorStatus[];
 }
@@ -88,30 +85,27 @@ export interface FarmObjective {
 
 /** A farm of the list; its state is a word of `transitionStates.farm`. */
 export interface FarmStatus extends ListedFarm, Dated, Partial<Omit<FarmConnections, 'farm'>> {
-  /** When it is asked again; only of a silent farm of which no call has ended. */
+  /** When it is asked again; only for a silent farm without any ended call. */
   readonly nextLookMs?: number | undefined;
-  /** True if it was silent then, and a later handshake was answered: `isSilent` is false. */
+  /** True if it was silent, and a later handshake was answered; then `isSilent` is false. */
   readonly answersClients?: boolean | undefined;
-  /** False when one of its services has none; absent if the appliance does not report it. */
+  /** False if one of its services has none; absent if the appliance does not report it. */
   readonly hasHealthCheck?: boolean | undefined;
   /** Whether its proxy logs each request; absent if the appliance does not report it. */
   readonly logs?: boolean | undefined;
-  /** When its configuration was read, also that of its proxy and certificates; absent where not. */
+  /** When its configuration was read, including proxy and certificates; absent if it was not. */
   readonly configuredAtMs?: number | undefined;
-  /**
-   * Undefined where never read, stale, or not known because the farm is stopped. An empty list was
-   * read and is empty.
-   */
+  /** Also undefined if unknown because the farm is stopped. */
   readonly backends: readonly BackendStatus[] | undefined;
-  /** Absent where the farm was not probed since it changed. */
+  /** Absent if the farm was not probed since it changed. */
   readonly probe?: ProbeStatus | undefined;
-  /** Only where `backends` is undefined and the configuration of the farm was read. */
+  /** Only if `backends` is undefined and the configuration of the farm was read. */
   readonly configuredBackends?: readonly BackendName[] | undefined;
-  /** Data of collectors that nothing above presents, by name. */
+  /** Data of collectors without a field above, by name. */
   readonly readings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A farm as its clients meet it; see the collector `vip`. */
+/** The result of a probe of a farm by the collector `vip`. */
 export interface ProbeStatus
   extends Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'failure' | 'served' | 'address'> {
   readonly atMs: number;
@@ -120,9 +114,9 @@ export interface ProbeStatus
 /** The requests of a farm in the last minute, as its proxy logged them. */
 export interface LastMinute {
   readonly perSecond: number;
-  /** How many were answered with a status of 500 or more, without a fault of the client. */
+  /** Responses with a status of 500 or more that the client did not cause. */
   readonly failed: number;
-  /** The bound of the histogram within which 95 of 100 are; undefined if none was timed. */
+  /** The bound of the histogram for 95 % of them; undefined if none had a duration. */
   readonly p95Seconds: number | undefined;
 }
 
@@ -137,27 +131,25 @@ export type BackendStatus = Pick<Backend, 'service' | 'backend' | 'state' | 'est
 export type InterfaceStatus = Pick<Interface, 'name' | 'state'> & Dated;
 
 export interface Dated {
-  /** When it was seen to change to its state; absent where it was so when first seen. */
+  /** When it was seen to change to its state; absent if it had the state when first seen. */
   readonly sinceMs?: number | undefined;
 }
 
 /** A file of the store; its state is a word of `transitionStates.certificate`. */
 export interface CertificateStatus extends Certificate {
-  /**
-   * Farms that are known to present it; undefined while none is, and some farm was not read.
-   */
+  /** Farms that are known to use it; undefined if none is, and not all farms were read. */
   readonly usedBy: readonly string[] | undefined;
-  /** When the oldest configuration of a farm was read that says so; absent without any. */
+  /** When the oldest configuration of a farm was read; absent without any. */
   readonly usersReadMs?: number | undefined;
-  /** Only where `usedBy` is undefined, and farms were known to present it. */
+  /** Only if `usedBy` is undefined, and farms were known to use it. */
   readonly lastKnownUse?: LastKnownUse | undefined;
   /** Farms that were seen to serve it; absent without any. */
   readonly servedBy?: readonly string[] | undefined;
-  /** Farms that present it and serve another one; absent without any. */
+  /** Farms that use it, but serve another one; absent without any. */
   readonly notServedBy?: readonly string[] | undefined;
 }
 
-/** Farms that presented a certificate when their configuration was last read, which is too old. */
+/** Farms that used a certificate when their configuration was last read, too long ago. */
 export interface LastKnownUse {
   readonly farms: readonly string[];
   /** When the oldest of these configurations was read. */
@@ -176,28 +168,25 @@ export interface CollectorStatus {
   readonly lastSuccessMs: number | undefined;
   /** The interval in effect, with the delay of late runs. */
   readonly intervalMs: number;
-  /**
-   * True when something that it read is stale; of a collector that asks farm by farm, of one farm
-   * at least.
-   */
+  /** True if any of its readings is stale. */
   readonly isStale: boolean;
   /** False where the appliance lacks what it reads. */
   readonly isSupported: boolean;
-  /** Absent while it gets all that it asks for. */
+  /** Absent if nothing failed. */
   readonly failure?: CollectorFailure | undefined;
   /** Fields of its newest replies with values that could not be read; absent without any. */
   readonly unreadable?: readonly UnreadableField[] | undefined;
 }
 
-/** Calls to an appliance of which the newest failed, probes included. */
+/** A series of failed calls to an appliance, including the calls of the circuit breaker. */
 export interface FailingCalls {
   readonly reason: FailureReason;
-  /** When the first call failed after the last one that succeeded. */
+  /** When the first of them failed. */
   readonly sinceMs: number;
 }
 
 export interface CollectorFailure {
-  /** The reason of the newest failure; the reason for a skip only if nothing failed before it. */
+  /** The reason of the newest failure; only without one, the reason of a skip. */
   readonly reason: FailureReason | SkipReason;
   /** When the trouble began. */
   readonly sinceMs: number;

@@ -1,5 +1,5 @@
 import { withinShares } from '../lib/within-shares.ts';
-import type { FoundReading, StateListener } from './appliance-state.ts';
+import type { NewReading, StateListener } from './appliance-state.ts';
 import type { Transition } from './status.ts';
 
 /** Transitions of all appliances together that are kept. */
@@ -13,11 +13,11 @@ export class TransitionHistory implements StateListener {
     return this.#newestFirst;
   }
 
-  onReading(_reading: FoundReading | undefined, transitions: readonly Transition[]): void {
+  onReading(_reading: NewReading | undefined, transitions: readonly Transition[]): void {
     const [first] = transitions;
     if (!first) return;
     const { atMs } = first;
-    // After a clock was set back: what came before was not later.
+    // After the clock was set back, earlier transitions must not be in the future.
     const before = this.#newestFirst.map((each) => (each.atMs > atMs ? { ...each, atMs } : each));
     const all = [...transitions.slice(-maxHistory).toReversed(), ...before];
     this.#newestFirst = withinShares(all, maxHistory, ({ appliance }) => appliance);

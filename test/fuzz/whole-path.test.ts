@@ -103,7 +103,7 @@ async function pageAfterRun(sound: ReplayServer, spoilt: ReplayServer, runs: rea
     const page = await damaged.page();
     parseExposition(page, 'text');
     parseExposition(`${await textOf(store, 'openmetrics')}# EOF\n`, 'openmetrics');
-    for (const { poller } of [healthy, damaged]) expectSameAsMetrics(poller.describe(), page);
+    for (const { poller } of [healthy, damaged]) expectSameAsMetrics(poller.status(), page);
     return page;
   } finally {
     await Promise.all([healthy.close(), damaged.close()]);

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BasePaths } from '../../src/appliance/base-paths.ts';
@@ -636,7 +636,7 @@ describe('an abort', () => {
     const call = failureOf(read(caller.signal));
     await untilIs(() => held.length, 1);
     caller.abort();
-    const outcome = await Promise.race([call, nextTurn('still waiting')]);
+    const outcome = await Promise.race([call, yieldToEventLoop('still waiting')]);
     const [waiting] = held;
     const through = connect(Number(server.url.port), '127.0.0.1').on('error', () => undefined);
     waiting?.pipe(through).pipe(waiting);

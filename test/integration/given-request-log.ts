@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { renderRegistry } from '../../src/metrics/render.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
-import { type LoggedFarm, requestFamilies } from '../../src/request-log/counts.ts';
+import { type PolledFarm, requestFamilies } from '../../src/request-log/counts.ts';
 import { RequestLog, type RequestLogSettings } from '../../src/request-log/request-log.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +15,7 @@ export async function givenRequestLog(settings: Partial<RequestLogSettings> = {}
   const store = createMetricsStore(requestFamilies);
   store.arrange(['lb']);
   const registry = new Registry();
-  const known: { farms: readonly LoggedFarm[] | undefined } = { farms };
+  const known: { farms: readonly PolledFarm[] | undefined } = { farms };
   const logged: string[] = [];
   const log = new RequestLog({
     store,
@@ -33,7 +33,7 @@ export async function givenRequestLog(settings: Partial<RequestLogSettings> = {}
   (await log.prepare(all)).commit();
   const page = async () => {
     log.publish();
-    const parts = (await store.page({ format: 'text', encoding: 'identity' })).finish('');
+    const parts = (await store.exposition({ format: 'text', encoding: 'identity' })).finish('');
     return Buffer.concat(parts).toString() + (await renderRegistry(registry));
   };
   const has = (name: string, labels: Record<string, string>, count: number) =>

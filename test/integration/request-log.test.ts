@@ -178,7 +178,7 @@ it('the request log closes an idle connection, and keeps one that has sent a lin
     incomplete: () => undefined,
     isOverLimit: false,
   };
-  const sink = { senderOf: () => sender, refused: (reason: string) => void refusals.push(reason) };
+  const sink = { consumerFor: () => sender, countRefusal: (reason: string) => void refusals.push(reason) };
   const patience = { firstBytesMs: 10_000, idleMs: 3_600_000 };
   const receiver = await receiveStreams('127.0.0.1:0', undefined, sink, patience);
   onTestFinished(() => receiver.close());
@@ -286,15 +286,15 @@ it('the request log is silent after an hour without a request, but not after the
   const { log, port, counts } = await givenRequestLog();
   const socket = await connected(port(1));
   const other = '<14>Nov 28 18:13:34 lb zproxy: JSON object encoding successful';
-  const silent = [log.isSilent('lb')];
+  const silent = [log.isEmpty('lb')];
 
   socket.write(`${other}\n`);
   vi.advanceTimersByTime(3_600_000);
-  silent.push(log.isSilent('lb'));
+  silent.push(log.isEmpty('lb'));
   socket.write(`<14>Nov 28 18:13:34 lb zproxy: ${loggedByZproxy({})}\n`);
   await counts(1);
 
-  expect([...silent, log.isSilent('lb')]).toEqual([false, true, false]);
+  expect([...silent, log.isEmpty('lb')]).toEqual([false, true, false]);
 });
 
 it('the request log uses new certificates on the same address, and closes the connections before them', async () => {

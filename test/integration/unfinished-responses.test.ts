@@ -153,7 +153,7 @@ async function given(limits: Partial<ResponseLimits> = {}) {
     const form = negotiate(request.headers);
     if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);
     return answers.send(request, reply, {
-      contents: (await store.page(form)).finish(''),
+      contents: (await store.exposition(form)).finish(''),
       isZstd: form.encoding === 'zstd',
     });
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { certificate, httpFarm, l4Backend, l4Farm } from '../../simulator/world-parts.ts';
@@ -96,8 +96,8 @@ it('vip reports in one word what is wrong with a peer, and does not affect other
 // test/unit/collectors/vip-targets.test.ts has all addresses.
 it('vip connects only to farm addresses, and never to ports of this machine', async () => {
   const own = await givenTls({}, '0.0.0.0');
-  const ownAddresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
-  const reported = [...new Set(['127.0.0.1', '0.0.0.0', '::1', 'localhost', '127.1', ...ownAddresses])];
+  const localAddresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+  const reported = [...new Set(['127.0.0.1', '0.0.0.0', '::1', 'localhost', '127.1', ...localAddresses])];
   const farms = reported.map((vip, index) => httpsFarm(own.port, { name: `f${index}`, vip }));
   const { poll, page } = await givenAppliance(worldOf(...farms), { runs: lists, vip: {} });
   const connections = watchConnections();
@@ -202,7 +202,7 @@ it('vip gives an unresponsive farm one second next time, and probes no further n
   const pollInVain = async (patienceMs: number) => {
     const before = hellos.length;
     const polled = poll('vip');
-    while (hellos.length === before) await nextTurn();
+    while (hellos.length === before) await yieldToEventLoop();
     vi.advanceTimersByTime(patienceMs);
     await polled;
   };

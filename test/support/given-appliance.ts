@@ -71,7 +71,7 @@ export async function givenAppliance(
     poll: (collector: string) => watched.poller.run(collector),
     changed: watched.poller.changed.bind(watched.poller),
     page: () => watched.page(),
-    describe: () => watched.poller.describe(),
+    describe: () => watched.poller.status(),
     act: (farm: string, action: 'start' | 'stop' | 'restart') => actOnFarm(appliance, farm, action),
     pass: (ms: number) => {
       clock.offsetMs += ms;

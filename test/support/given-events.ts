@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from '../../src/history/event.ts';
-import { toKept } from '../../src/history/kept-event.ts';
+import { toStoredEvent } from '../../src/history/stored-event.ts';
 import { HistoryStore } from '../../src/history/store.ts';
 import { minuteMs, nowMs } from './fleet-status.ts';
 
@@ -8,9 +8,9 @@ import { minuteMs, nowMs } from './fleet-status.ts';
 export function givenHistory(...events: readonly NewEvent[]) {
   const store = new HistoryStore(':memory:');
   onTestFinished(() => store.close());
-  store.write(events.map((event) => ({ event: toKept(event) })));
+  store.write(events.map((event) => ({ event: toStoredEvent(event) })));
   return {
-    add: (event: NewEvent): void => void store.write([{ event: toKept(event) }]),
+    add: (event: NewEvent): void => void store.write([{ event: toStoredEvent(event) }]),
     find: (query: EventQuery): Promise<FoundEvents> => Promise.resolve(store.find(query)),
     findText: (query: EventQuery): Promise<string> => Promise.resolve(JSON.stringify(store.find(query))),
     timesOf: (appliance: string, farm: string) => Promise.resolve(store.timesOf(appliance, farm)),

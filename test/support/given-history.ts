@@ -5,7 +5,7 @@ import { collectors } from '../../src/collectors/registry.ts';
 import { familiesByPart } from '../../src/app/appliance-families.ts';
 import { History } from '../../src/history/history.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
-import type { FoundReading } from '../../src/state/appliance-state.ts';
+import type { NewReading } from '../../src/state/appliance-state.ts';
 import { createTestPoller, type Target } from './poller.ts';
 import { textOf } from './store-text.ts';
 
@@ -21,7 +21,7 @@ export async function givenHistory(
   store.arrange([appliance.name]);
   const registry = new Registry();
   const lines: string[] = [];
-  const found: FoundReading[] = [];
+  const found: NewReading[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const history = new History({ file, keepMs: 1e12 }, { store, registry, log, now });
   await history.watch([appliance]);

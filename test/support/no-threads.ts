@@ -1,6 +1,6 @@
 import { JournalRequestHandler } from '../../src/admin/journal/request-handler.ts';
 import type { DaemonParts } from '../../src/app/daemon.ts';
-import { HistoryKeeper } from '../../src/history/keeper.ts';
+import { HistoryService } from '../../src/history/history-service.ts';
 import type { Thread } from '../../src/lib/worker-client.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Thread } from '../../src/lib/worker-client.ts';
  * rest of an exporter.
  */
 export const noThreads: Pick<DaemonParts, 'createHistoryThread' | 'createJournalThread'> = {
-  createHistoryThread: (file) => answeredHere(new HistoryKeeper(file)),
+  createHistoryThread: (file) => answeredHere(new HistoryService(file)),
   createJournalThread: (file) => answeredHere(new JournalRequestHandler(file)),
 };
 

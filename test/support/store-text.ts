@@ -1,4 +1,4 @@
-import type { Representation } from '../../src/metrics/page.ts';
+import type { Representation } from '../../src/metrics/exposition.ts';
 import { fillRegistry, renderLines } from '../../src/metrics/render.ts';
 import type { Emit } from '../../src/metrics/family.ts';
 import type { MetricsStore } from '../../src/metrics/store.ts';
@@ -9,7 +9,7 @@ export async function textOf(
   format: Representation['format'] = 'text',
   appliances?: ReadonlySet<string>,
 ): Promise<string> {
-  const page = await store.page({ format, encoding: 'identity' }, appliances);
+  const page = await store.exposition({ format, encoding: 'identity' }, appliances);
   return Buffer.concat(page.finish('')).toString();
 }
 

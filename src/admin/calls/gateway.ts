@@ -29,7 +29,7 @@ import { forward } from './forward.ts';
 import { type L4Baseline, probeL4Before, verifyCall } from './l4-probe.ts';
 import { hasSideEffectNow, UnansweredReads } from './side-effects.ts';
 import type { GatewayCall } from '../../history/authors.ts';
-import { withoutSecretFields } from '../../history/writes.ts';
+import { withoutSecretFields } from '../../history/explanations.ts';
 import type { VipLimits } from '../../collectors/collector.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { type AdminAppliance, createSession, type ApplianceSession } from './session.ts';

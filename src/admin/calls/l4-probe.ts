@@ -3,7 +3,7 @@
 // addresses before the write, and again after it. The gateway does so for a call from outside, and
 // each step of a change for itself (changes/plan.ts).
 
-import { ownAddresses } from '../../collectors/vip.ts';
+import { localAddresses } from '../../collectors/vip.ts';
 import { probeVip } from '../../collectors/vip-probe.ts';
 import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
 import type { VipLimits } from '../../collectors/collector.ts';
@@ -94,7 +94,7 @@ function comparisonText(farms: readonly string[]): string {
 function l4Targets({ vipLimits }: L4Context, farms: readonly Farm[]): readonly VipTarget[] {
   if (!vipLimits) return [];
   const known = { farms, configOf: () => undefined, certificates: undefined };
-  return vipTargets(known, { ...vipLimits, serverNames: {} }, ownAddresses())
+  return vipTargets(known, { ...vipLimits, serverNames: {} }, localAddresses())
     .filter(({ endpoint }) => endpoint)
     .slice(0, maxProbed);
 }

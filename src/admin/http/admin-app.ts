@@ -13,7 +13,7 @@ import type { BodyLimits } from '../calls/request-body.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
 import { Allowance } from '../../lib/allowance.ts';
-import { certificateProblem, guardHandshakes } from '../../lib/handshakes.ts';
+import { clientCertificateProblem, guardHandshakes } from '../../lib/handshakes.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { ThrottledLog } from '../../lib/throttled-log.ts';
 import { recordResponse, recordRefusal } from './access-log.ts';
@@ -100,10 +100,10 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   const { app, connections, retire } = createApp(parts);
   let { tls } = parts;
   guardHandshakes(app.server, {
-    problemOf: (socket) => (tls?.clientCa === undefined ? undefined : certificateProblem(socket)),
+    problemOf: (socket) => (tls?.clientCa === undefined ? undefined : clientCertificateProblem(socket)),
     onRefused(because, address) {
       parts.metrics.denied({ appliance: '', principal: '', reason: 'tls' });
-      throttledLog.rejected(because, address);
+      throttledLog.logRejected(because, address);
     },
   });
   limitUnfinished(app, log);

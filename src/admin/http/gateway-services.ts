@@ -26,7 +26,7 @@ export interface GatewaySettings extends Settings {
 }
 
 export interface GatewayDependencies {
-  readonly fleet: Pick<Fleet, 'changed' | 'describe' | 'statusOf'>;
+  readonly fleet: Pick<Fleet, 'changed' | 'status' | 'statusOf'>;
   /** See `History.recordCall`. */
   readonly onWrite: GatewayParts['onWrite'];
   readonly metrics: AdminMetrics;

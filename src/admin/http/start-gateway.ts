@@ -173,7 +173,7 @@ async function openListener(
     proposals,
     selfApproval: () => services.settings.admin.approvals.selfApproval,
     applianceNamesOf: (principal) => [...services.appliances.keys()].filter((name) => principal.covers(name)),
-    describe: () => services.fleet.describe().appliances,
+    describe: () => services.fleet.status().appliances,
     tls: admin.tls,
     timeoutMs: admin.timeoutMs,
   });

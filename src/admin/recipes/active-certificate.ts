@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { addressOf } from '../../appliance/farm.ts';
-import { ownAddresses } from '../../collectors/vip.ts';
+import { localAddresses } from '../../collectors/vip.ts';
 import { probeVip, type ServedCertificate } from '../../collectors/vip-probe.ts';
 import { vipTargets } from '../../collectors/vip-targets.ts';
 import { adminCommand } from '../../lib/text.ts';
@@ -93,7 +93,7 @@ function nameToAskFor({ names }: NewCertificate): string {
 /** Returns where to connect to; undefined if nothing of it may be connected to. */
 function endpointOf(farm: FarmReading, serverName: string, probeLimits: VipLimits) {
   const known = { farms: [{ ...farm, state: 'up' }], configOf: () => undefined, certificates: undefined };
-  const [target] = vipTargets(known, { ...probeLimits, serverNames: { [farm.name]: [serverName] } }, ownAddresses());
+  const [target] = vipTargets(known, { ...probeLimits, serverNames: { [farm.name]: [serverName] } }, localAddresses());
   return target?.endpoint;
 }
 

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { type Farm, farmOf } from '../../appliance/farm.ts';
 import { safeFarmName } from '../../appliance/harmless.ts';
-import { remembered, shellWord } from '../../lib/text.ts';
+import { memoize, shellWord } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, assertSameStored, verifyShownStep } from './certificate-steps.ts';
 import { readEdition, readStored } from './calls.ts';
@@ -92,7 +92,7 @@ async function storeFor(context: RecipeContext, newCertificate: NewCertificate):
   if (isStored) await assertSameStored(context, newCertificate);
   return {
     stored,
-    read: remembered((file) => readStored(context, file)),
+    read: memoize((file) => readStored(context, file)),
     keepsBoth: (await readEdition(context)) !== 'community',
     isStored,
   };

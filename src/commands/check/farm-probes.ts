@@ -1,6 +1,6 @@
 import type { VipSettings } from '../../collectors/collector.ts';
 import type { ListedFarm } from '../../collectors/ask-farms.ts';
-import { ownAddresses } from '../../collectors/vip.ts';
+import { localAddresses } from '../../collectors/vip.ts';
 import { type ProbeFailure, probeVip } from '../../collectors/vip-probe.ts';
 import { isWanted, type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
 import { formatEndpoint } from '../../lib/address.ts';
@@ -32,7 +32,7 @@ export async function probeFarms(
   signal: AbortSignal,
 ): Promise<readonly FarmProbe[]> {
   const known = { farms, configOf: () => undefined, certificates: undefined };
-  const targets = vipTargets(known, settings, ownAddresses()).filter(({ isUnproven }) => !isUnproven);
+  const targets = vipTargets(known, settings, localAddresses()).filter(({ isUnproven }) => !isUnproven);
   const allowed = targets.filter(({ endpoint }) => endpoint);
   const first = allowed.slice(0, maxFarms);
   const tried: FarmProbe[] = [];
@@ -47,7 +47,7 @@ export async function probeFarms(
 export function l4Probes(farms: readonly ListedFarm[], settings: VipSettings): readonly FarmProbe[] {
   if (!farms.some((farm) => isWanted(farm, settings))) return [];
   const known = { farms, configOf: () => undefined, certificates: undefined };
-  return vipTargets(known, settings, ownAddresses()).map((target) => probeOf(target, undefined));
+  return vipTargets(known, settings, localAddresses()).map((target) => probeOf(target, undefined));
 }
 
 async function tryOnce(target: VipTarget, signal: AbortSignal): Promise<FarmProbe> {

@@ -190,7 +190,7 @@ interface Probed extends ProbeParts {
 function resultOf({ appliance, settings, watch, poller, made, failure: ofCalls }: Probed): ApplianceProbe {
   const { state } = poller;
   const { facts } = state;
-  const status = poller.describe();
+  const status = poller.status();
   const isForbidden = ({ reason }: CallReport): boolean => reason === 'forbidden';
   const polled: string[] = [];
   const unsupported: string[] = [];

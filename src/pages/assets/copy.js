@@ -1,4 +1,4 @@
-// Adds a button to each block of commands that copies it. The page is complete without it.
+// Adds a button that copies to each block of commands. The page is complete without this script.
 
 for (const block of document.querySelectorAll('pre')) {
   const code = block.querySelector('code');
@@ -21,7 +21,7 @@ async function copy(code, button) {
     await navigator.clipboard.writeText(code.textContent ?? '');
     button.textContent = 'Copied';
   } catch {
-    // Browsers have no clipboard for pages over plain HTTP from another machine.
+    // Over plain HTTP from another machine, browsers give no access to the clipboard.
     getSelection()?.selectAllChildren(code);
     button.textContent = 'Press Ctrl+C';
   }

@@ -1,6 +1,5 @@
-// Keeps the page up to date: asks for it every two seconds, and changes only what differs. Focus,
-// scroll position, what is open and what is typed stay. Without this script the page is complete,
-// and does not change.
+// Keeps the page up to date: requests it every two seconds, and changes only what differs (match.js).
+// Focus, scroll position, opened parts and typed texts stay. Without this script, the page is complete.
 
 import { element, inputField } from './elements.js';
 import { matchChildren } from './match.js';
@@ -9,7 +8,7 @@ import { clockOffset, tellTimes, timeOfDay } from './times.js';
 const everyMs = 2_000;
 const everyHiddenMs = 15_000;
 const patienceMs = 4_000;
-/** After that the page is old: the machine may have slept, or the timers stood still. */
+/** After this time the page is stale: the machine slept, or its timers stopped. */
 const oldAfterMs = 10_000;
 const typingMs = 150;
 
@@ -31,14 +30,14 @@ let offsetMs = 0;
 let timer;
 /** @type {AbortController | undefined} */
 let asking;
-/** The address of the content on the page. */
+/** The URL of the content on the page. */
 let shown = address();
 
 function address() {
   return location.pathname + location.search;
 }
 
-/** Asks for the page; aborts the request before. */
+/** Requests the page; aborts the previous request. */
 async function ask() {
   clearTimeout(timer);
   asking?.abort();
@@ -56,7 +55,7 @@ async function ask() {
  * @param {AbortSignal} signal
  */
 async function update(signal) {
-  // Not a relative address: it may not be fetched if that of the page has a user and a password.
+  // An absolute URL: `fetch` rejects a relative one if the URL of the page has user and password.
   const answer = await fetch(location.origin + address(), {
     headers: tag === undefined ? {} : { 'if-none-match': tag },
     signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
@@ -65,7 +64,7 @@ async function update(signal) {
   if (![200, 304, 404].includes(answer.status)) return silent(refusal(answer.status));
   const next = answer.status === 304 ? undefined : new DOMParser().parseFromString(await answer.text(), 'text/html');
   signal.throwIfAborted();
-  // The page of a proxy has no script of ours: after it nothing would be updated.
+  // An error page of a proxy does not have this script, and would end the updates.
   if (next && next.documentElement.dataset.build === undefined)
     return silent('Something else answers in its place. If that lasts, reload this page.');
   offsetMs = clockOffset(answer.headers.get('date'), offsetMs);
@@ -111,7 +110,7 @@ function silent(because) {
  * @param {string | undefined} newTag
  */
 function show(next, newTag) {
-  // Another version of the exporter may have another script and style.
+  // Another version of the exporter may have other scripts and styles.
   if (next.documentElement.dataset.build !== build) {
     location.reload();
     return;
@@ -121,14 +120,14 @@ function show(next, newTag) {
   const icon = element('icon');
   const nextIcon = next.getElementById('icon')?.getAttribute('href');
   if (nextIcon && icon.getAttribute('href') !== nextIcon) icon.setAttribute('href', nextIcon);
-  // Rows are news in the same view only.
+  // New rows are only marked in the same view.
   const isNews = shown === address();
   shown = address();
   const focused = document.activeElement;
   matchChildren(main, next.getElementById('main') ?? main, (arrived) => {
     if (isNews && arrived.matches('li, tr')) arrived.classList.add('arrived');
   });
-  // An element that was moved has lost it.
+  // A moved element has lost the focus.
   if (focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
 }
 

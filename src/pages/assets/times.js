@@ -1,11 +1,11 @@
-// Times as the reader has them: in the reader's zone, and ages that go on.
+// Shows times in the zone of the reader, and ages that count on.
 
-/** Which time a title tells; to write one is slow, and they stay the same. */
+/** The times of titles that are written already: formatting one is slow. */
 const titled = new WeakMap();
 const exact = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'long' });
 
 /**
- * Brings all times within an element up to now; `nowMs` is by the clock of the exporter.
+ * Updates all times within an element; `nowMs` is by the clock of the exporter.
  * @param {ParentNode} within
  * @param {number} nowMs
  */
@@ -24,8 +24,8 @@ export function tellTimes(within, nowMs) {
 }
 
 /**
- * Returns the server's clock minus ours by its header Date, or what it was before: the header is
- * cut to the second, so that a difference of less is none.
+ * Returns the server's clock minus ours, by its header Date. The header has whole seconds: within one,
+ * the difference stays as it was.
  * @param {string | null} date
  * @param {number} beforeMs
  */
@@ -43,7 +43,7 @@ export function timeOfDay(date, more = {}) {
 }
 
 /**
- * Returns a time without its day if that is today, and with the year if that is another one.
+ * Returns a time, with the day unless it is today, and with the year unless it is this year.
  * @param {Date} date
  * @param {Date} [now]
  */

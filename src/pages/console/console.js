@@ -1,5 +1,5 @@
-// The page for people who decide on changes. The token is kept in a variable of this file, and
-// nowhere else.
+// Shows changes, and lets people decide on them. The token stays in a variable of this file. gateway.js
+// sends the requests, view.js renders a session, make.js creates elements.
 
 import { element, inputField } from './elements.js';
 import { gatewayFor, Refusal, Silence } from './gateway.js';
@@ -12,7 +12,7 @@ import { isUnderWay, isWaiting, page, wordOf } from './view.js';
 
 const everyMs = 3_000;
 const everyUnderWayMs = 1_000;
-/** A machine that slept, or timers that stood still: what is shown is not of now. */
+/** After this time the page is stale: the machine slept, or its timers stopped. */
 const oldAfterMs = 12_000;
 
 const signIn = element('sign-in');
@@ -28,12 +28,12 @@ const clock = element('live-clock');
 const icon = element('icon');
 
 /**
- * All that is known by a token; undefined without one.
+ * What the gateway returned for the token; undefined without one.
  * @type {Session | undefined}
  */
 let session;
 /**
- * Ends what is asked for the token that was typed last; an answer for another one comes too late.
+ * Aborts the requests of the last token; responses for an earlier one are ignored.
  */
 let newest = new AbortController();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -48,13 +48,13 @@ function chosen() {
 function alertInAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
   const [alert, appliance, object] = ['alert', 'appliance', 'object'].map((word) => words.get(word) ?? '');
-  // Somebody else may have written the address: no sentence of theirs is shown.
+  // Anybody may have written the URL: texts of it are not shown.
   const name = [alert, object, appliance].filter((word) => /^[\w.:*-]{1,100}$/.test(word)).join(', ');
   return /^\w{1,100}$/.test(alert) ? { alert, appliance, object, name } : undefined;
 }
 
 /**
- * Opens the proposal of the alert in the address as soon as there is one.
+ * Opens the proposal of the alert in the URL as soon as it exists.
  * @param {Session} own
  */
 function followAlert(own) {
@@ -106,7 +106,7 @@ async function start(token, own) {
 }
 
 /**
- * Reads all that is shown.
+ * Reads everything that is shown.
  * @param {Session} into
  */
 async function read(into) {
@@ -126,7 +126,7 @@ async function read(into) {
   into.notProposed = list.content.not_proposed;
   into.answeredAtMs = Date.now();
   into.silent = false;
-  // Another one may have been chosen meanwhile.
+  // The user may have chosen another change meanwhile.
   if (selected === into.selected) open(into, opened);
 }
 
@@ -146,13 +146,13 @@ function open(into, answer) {
   into.openRefusal = answer instanceof Refusal ? answer : undefined;
   into.opened = answer instanceof Refusal ? undefined : answer?.content;
   if (!into.opened) return;
-  // Only what somebody looked at is approved.
+  // Only a plan that the user saw is approved.
   into.looked ??= into.opened.digest;
   into.renewed = into.looked !== into.opened.digest;
 }
 
 /**
- * Tells a screen reader what changed by itself.
+ * Announces changes of state to screen readers.
  * @param {readonly ChangeOnPage[] | undefined} before
  * @param {readonly ChangeOnPage[]} changes
  */
@@ -164,7 +164,7 @@ function tellNews(before, changes) {
   news.textContent = plain(changed.map(({ title, appliance, state }) => `${title} on ${appliance}: ${wordOf(state)}.`).join(' '));
 }
 
-/** Reads once more, after what is being read: that may have been asked before something changed. */
+/** Reads again after the read under way, which may have begun before a change. */
 async function poll() {
   clearTimeout(timer);
   const own = session;
@@ -351,7 +351,7 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden) void poll();
 });
 addEventListener('online', () => void poll());
-// People who come back to this page by the browser's history type the token again.
+// After a return by the browser's history, the token must be typed again.
 addEventListener('pagehide', () => forget(''));
 setInterval(() => {
   if (session && !document.hidden) render();

@@ -2,13 +2,13 @@
 
 const base = location.origin + location.pathname.replace(/console$/, '');
 const readingMs = 5_000;
-/** Longer: the gateway plans again before it approves. */
+/** Longer, because the gateway plans again before it approves. */
 const decidingMs = 90_000;
 
 /** A refusal of the gateway. */
 export class Refusal extends Error {
   /**
-   * Keeps the members of the answer.
+   * Has the members of the response.
    * @param {Record<'code' | 'title' | 'detail' | 'remedy', string> & { status: number }} problem
    */
   constructor({ status, code, title, detail, remedy }) {
@@ -20,11 +20,11 @@ export class Refusal extends Error {
   }
 }
 
-/** No answer of the gateway: the request may have had its effect. */
+/** The gateway did not respond; the request may have had its effect. */
 export class Silence extends Error {}
 
 /**
- * Returns functions that ask as the holder of a token, until the signal aborts.
+ * Returns functions that send requests with a token, until the signal aborts.
  * @param {string} token
  * @param {AbortSignal} signal
  */

@@ -1,8 +1,7 @@
-// Makes elements of texts. Nothing here reads markup, so that a name cannot become any.
+// Creates elements from texts. Nothing here parses markup, so that no text becomes markup.
 
 /**
- * Characters that are not seen, or turn the order of others round: a name must not pass for another
- * one.
+ * Matches invisible and bidirectional characters, by which a name could pass for another one.
  */
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
@@ -14,7 +13,7 @@ export function plain(value) {
 }
 
 /**
- * Makes an element; attributes and children that are undefined, null, false or empty are left out.
+ * Creates an element; undefined, null, false and empty attributes and children are left out.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
  * @param {import('../console-types.js').Attributes} attributes
@@ -58,7 +57,7 @@ function isList(child) {
 }
 
 /**
- * A sign by shape and colour; the word beside it is for those who do not see it.
+ * Creates an icon; screen readers get the word beside it.
  * @param {string} level
  */
 export function sign(level) {
@@ -81,7 +80,7 @@ export function mark(level, word) {
 }
 
 /**
- * A moment, told as an age or as a clock has it; without a valid date, what came in its place.
+ * Renders a date as an age or a time; an invalid date as it is.
  * @param {string} date
  * @param {'age' | 'clock'} show
  */
@@ -91,7 +90,7 @@ export function moment(date, show) {
 }
 
 /**
- * JSON as people read it.
+ * Formats JSON for people.
  * @param {unknown} value
  */
 export function code(value) {

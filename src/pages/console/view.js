@@ -1,4 +1,4 @@
-// Makes the elements of the page from the answers of the gateway.
+// Renders the page from the responses of the gateway.
 
 import { code, make, mark, moment, sign, together } from './make.js';
 import { span } from './times.js';
@@ -96,7 +96,7 @@ function summary(count, { me }) {
 }
 
 /**
- * Renders sentences in a box, with the sign of a level.
+ * Renders sentences in a box, with the icon of a level.
  * @param {string} level
  * @param {Attributes} attributes
  * @param {Child[]} sentences
@@ -262,7 +262,7 @@ function facts(pairs) {
 }
 
 /**
- * Renders the chosen change, or that it has not arrived or does not exist.
+ * Renders the chosen change, or a note that it is loading or does not exist.
  * @param {string} selected
  * @param {Session} session
  */
@@ -423,7 +423,7 @@ function decision(change, session) {
   const { id, may, cannot_approve: hindrance } = change;
   const { refusal, missing, busy, renewed, silent } = session;
   const denies = may.includes('deny');
-  // One way to end it is enough.
+  // One button that ends it is enough.
   const cancels = !denies && may.includes('cancel');
   /**
    * @param {string} word

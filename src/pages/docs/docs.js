@@ -1,5 +1,4 @@
-// The page of all operations of the gateway: to read, to search and to try. What is typed into it
-// stays in its fields.
+// Shows, searches and tries the operations of the gateway. Typed values stay in the fields.
 
 import { element, inputField } from './elements.js';
 import { make } from './make.js';
@@ -90,7 +89,7 @@ function search() {
   count.textContent = words.length === 0 ? `${operations.length} operations` : `${shown} of ${operations.length} operations`;
 }
 
-/** Opens the operation that the address names. */
+/** Opens the operation in the URL. */
 function openLinked() {
   const linked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!(linked instanceof HTMLDetailsElement)) return;
@@ -107,7 +106,7 @@ addEventListener('keydown', (event) => {
   event.preventDefault();
   filter.focus();
 });
-// People who come back to this page by the browser's history type the token again.
+// After a return by the browser's history, the token must be typed again.
 addEventListener('pagehide', () => {
   token.value = '';
 });

@@ -1,4 +1,4 @@
-// Renders one operation: what it does, its fields, its answers, and what came back.
+// Renders one operation: its description, fields and responses, and the response to a try.
 
 import { code, make, together } from './make.js';
 import { shapeOf } from './shape.js';
@@ -7,7 +7,7 @@ import { shapeOf } from './shape.js';
 /** @typedef {{ readonly base: string, readonly resolve: Resolve, readonly token: () => string }} Gateway */
 
 const json = 'application/json';
-/** Longer answers are for a program. */
+/** Longer responses are cut off. */
 const maxShown = 50_000;
 
 /**
@@ -44,7 +44,7 @@ function field({ name, in: place, required, description, schema }, { operationId
   const attributes = { id, name: `${place} ${name}`, required, 'aria-describedby': description && `${id}-help` };
   const remark = make('span', { class: 'faint' }, ` ${words.filter(Boolean).join(', ')}`);
   const isSwitch = schema.enum?.length === 1;
-  // Whoever reads how an operation works does not mean to carry it out.
+  // Readers of the documentation do not mean to change anything.
   const input = isSwitch
     ? make('input', { ...attributes, type: 'checkbox', value: String(schema.enum?.[0]), checked: name === 'X-Dry-Run' })
     : schema.enum
@@ -95,7 +95,7 @@ function answers(responses, { resolve }) {
 }
 
 /**
- * Sends what is in the form; resolves to what came back.
+ * Sends the form; resolves to the rendered response.
  * @param {HTMLFormElement} form
  * @param {Operation} operation
  * @param {Gateway} gateway
@@ -118,7 +118,7 @@ async function send(form, operation, gateway) {
     const [, file] = /filename="?([^";]+)/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
     if (file !== undefined) return together(line, make('p', {}, make('a', { href: URL.createObjectURL(content), download: file }, `Save ${file}`)));
     const shown = code(readable(await content.text()));
-    // It scrolls: also with the keyboard.
+    // Lets the keyboard scroll it.
     shown.tabIndex = 0;
     return together(line, shown);
   } catch (error) {
@@ -155,7 +155,7 @@ function requestOf(form, { method, path, parameters, requestBody }, { base, toke
 }
 
 /**
- * JSON as people read it; any other text as it is, and not too much of it.
+ * Formats JSON for people, and shortens any text.
  * @param {string} text
  */
 function readable(text) {
@@ -163,7 +163,7 @@ function readable(text) {
   try {
     shown = JSON.stringify(JSON.parse(text), undefined, 2);
   } catch {
-    // Text, or the lines of a change that runs.
+    // Plain text, or the lines of a running change.
   }
   return shown.length > maxShown ? `${shown.slice(0, maxShown)}\n… ${shown.length - maxShown} more characters` : shown;
 }

@@ -1,10 +1,10 @@
-// Writes the shape of a body or an answer as text.
+// Renders the schema of a body as text.
 
 /** @import { Resolve, Schema } from '../docs-types.js' */
 
 /**
- * Returns a JSON Schema in the notation of TypeScript, with its descriptions as comments. The
- * document refers to no schema in a circle.
+ * Returns a JSON Schema in the notation of TypeScript, with its descriptions as comments. Schemas of
+ * the document are not recursive.
  * @param {Schema} given
  * @param {Resolve} resolve
  * @returns {string}

@@ -10,10 +10,10 @@ import type { ApplianceHealth } from '../../state/health.ts';
 
 export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
   const columns = ['Appliance', 'State', 'Wrong', 'Farms up', 'Product', 'Readings'];
-  return table('appliances', columns, appliances, (health) => row(health, nowMs));
+  return table('appliances', columns, appliances, (health) => applianceRow(health, nowMs));
 }
 
-function row(health: ApplianceHealth, nowMs: number): Markup {
+function applianceRow(health: ApplianceHealth, nowMs: number): Markup {
   const { status, problems } = health;
   const { name, hostname, labels } = status;
   const remarks = [hostname !== undefined && hostname !== name && hostname, ...Object.values(labels)]
@@ -34,7 +34,7 @@ export function webInterface({ url }: ApplianceStatus): Markup {
   return html`<a href="${url}" title="Web interface" rel="noreferrer">${addressOf(hostname, port)}</a>`;
 }
 
-/** Renders the state of the appliance itself, without its farms. */
+/** Renders the state of the appliance itself. */
 export function applianceState(status: ApplianceStatus): Markup {
   const { up, deactivated } = status;
   if (up === undefined) return stateMark('unknown', 'not asked yet');

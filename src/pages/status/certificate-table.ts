@@ -1,5 +1,5 @@
 import { type Level, levelOfState, levelRank, wordOfState } from '../../state/level.ts';
-import { markOf, stateMark } from '../marks.ts';
+import { stateMarkFor, stateMark } from '../marks.ts';
 import { ago, dayMs, span } from '../../lib/time.ts';
 import { alertThresholds, lifeLeft } from '../../state/alert-thresholds.ts';
 import { validityLevel } from '../../state/certificate-problems.ts';
@@ -15,20 +15,17 @@ export interface CertificateOnPage {
   readonly certificate: CertificateStatus;
 }
 
-/**
- * Returns the certificates without requests, the earliest end first; unreadable ones come before
- * all others, because they may have expired.
- */
+/** Returns all certificates but requests, those that expire first and unreadable ones before others. */
 export function sortedCertificates(appliances: readonly ApplianceHealth[]): readonly CertificateOnPage[] {
   return appliances
     .flatMap(({ status }) =>
       (status.certificates ?? []).map((certificate) => ({ appliance: status.name, certificate })),
     )
     .filter(({ certificate }) => certificate.kind === 'certificate')
-    .toSorted((one, other) => endOf(one) - endOf(other));
+    .toSorted((one, other) => expirySeconds(one) - expirySeconds(other));
 }
 
-function endOf({ certificate: { isUnreadable, notAfterSeconds = 0 } }: CertificateOnPage): number {
+function expirySeconds({ certificate: { isUnreadable, notAfterSeconds = 0 } }: CertificateOnPage): number {
   return isUnreadable ? 0 : notAfterSeconds;
 }
 
@@ -42,21 +39,21 @@ const meanings = [
     `a farm uses it, and it has ended or has under ${days(expiryImminentSeconds)} days and ${percent(expiryImminentRatio)} of its life left`,
   ],
   ['warning', 'Amber', `under ${days(expirySoonSeconds)} days and ${percent(expirySoonRatio)} are left`],
-  ['unknown', 'Grey', 'the same, and it is not known whether a farm uses it'],
+  ['unknown', 'Grey', 'the same, but it is not known whether a farm uses it'],
   ['well', 'Green', 'more is left'],
 ] as const;
 
-/** A bar without a known life is full from here on. */
+/** The bar of a certificate with an unknown beginning is full at this time left. */
 const barSeconds = 90 * 86_400;
 
 export function certificateTable(certificates: readonly CertificateOnPage[], nowMs: number): Markup {
-  return html`${table('certificates', ['Certificate', 'Days left'], certificates, (each) => row(each, nowMs))}
+  return html`${table('certificates', ['Certificate', 'Days left'], certificates, (each) => certificateRow(each, nowMs))}
 <p class="note">A bar is what is left of the life of a certificate:</p>
 <ul class="note legend">${meanings.map(([level, colour, words]) => html`<li>${bar(1, level)}<b>${colour}:</b> ${words}</li>`)}</ul>
 <p class="note">Pale: no farm uses it. It is green up to its last ${days(expiryImminentSeconds)} days, then amber.</p>`;
 }
 
-function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
+function certificateRow({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
   const { file, issuer, usedBy, servedBy = [], notServedBy = [] } = certificate;
   return html`<tr data-key="${`${appliance} ${file}`}" class="${usedBy?.length === 0 ? 'unused' : 'used'}">
 <th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, certificate: file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · ${applianceLink(appliance)} · <span class="users">${users(appliance, certificate, nowMs)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
@@ -67,7 +64,7 @@ function nameOf({ commonName, file }: CertificateStatus): string {
   return isName(commonName) ? commonName : file;
 }
 
-/** Returns false for a dash, which an appliance writes if it cannot read a name. */
+/** Returns false for a dash, which an appliance writes instead of an unreadable name. */
 function isName(text: string): boolean {
   return text !== '' && text !== '-';
 }
@@ -87,15 +84,12 @@ function daysLeft(certificate: CertificateStatus, nowMs: number): Markup {
   const leftMs = notAfterSeconds * 1_000 - nowMs;
   const day = isoTime(notAfterSeconds * 1_000)?.slice(0, 10) ?? '';
   const level = validityLevel(certificate, nowMs);
-  const doubt = state === 'valid' || state === 'about_to_expire' || (state === 'expired' && leftMs <= 0);
+  const isExpected = state === 'valid' || state === 'about_to_expire' || (state === 'expired' && leftMs <= 0);
   const share = lifeLeft(validity, nowMs) ?? Math.min(1, leftMs / 1_000 / barSeconds);
-  return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(levelOfState('certificate', state), wordOfState(state))}`}`;
+  return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!isExpected && html` ${stateMark(levelOfState('certificate', state), wordOfState(state))}`}`;
 }
 
-/**
- * Draws the share of its life that is left, and a full bar after the end. It is SVG: the content
- * security policy forbids a style of its own.
- */
+/** Draws the share of its life that is left. SVG, because the content security policy forbids styles. */
 function bar(share: number, level: Level): Markup {
   return html`<svg class="bar ${level}" aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none"><rect class="track" width="100" height="8" rx="2"/><rect width="${Math.ceil(share * 100)}" height="8" rx="2"/></svg>`;
 }
@@ -127,7 +121,7 @@ function activationRow(health: ApplianceHealth, nowMs: number): Markup {
   const { name, activation, edition } = health.status;
   const state = activationStatus(health);
   return html`<tr data-key="${name}"><th scope="row">${applianceLink(name)}</th>
-<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : markOf(health.status)(levelOfState('activation', state), wordOfState(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
+<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : stateMarkFor(health.status)(levelOfState('activation', state), wordOfState(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
 <td data-label="Ends">${endText(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }
 

@@ -10,16 +10,16 @@ export interface PageContent {
   readonly main: Markup;
 }
 
-export interface Frame {
+export interface PageFrame {
   readonly search: string;
   readonly takenAtMs: number;
-  /** Identifies program and assets: an open page with another one reloads itself. */
+  /** Identifies program and assets; an open page of another build reloads itself. */
   readonly build: string;
   /** Shown above everything else. */
   readonly banner: Markup | undefined;
 }
 
-/** Renders the note that nothing on the page is real, with the command for real appliances. */
+/** Renders a note that the appliances are simulated, with the command for real ones. */
 export function demonstrationBanner(command: string): Markup {
   return html`<aside class="banner" aria-label="Demonstration"><b>These are simulated load balancers: nothing on this page is real.</b>
 <span>For your own: <code>${command}</code></span></aside>`;
@@ -36,7 +36,10 @@ function head(title: string, level: Level): Markup {
 <link rel="stylesheet" href="./assets/page.css">`;
 }
 
-export function documentOf({ title, level, main }: PageContent, { search, takenAtMs, build, banner }: Frame): string {
+export function documentOf(
+  { title, level, main }: PageContent,
+  { search, takenAtMs, build, banner }: PageFrame,
+): string {
   return markupText(html`<!doctype html>
 <html lang="en" data-build="${build}">
 <head>
@@ -66,7 +69,7 @@ ${main}
 }
 
 /** Renders a static page; its script only adds buttons that copy commands. */
-export function quietDocument(title: string, main: Markup): string {
+export function staticDocument(title: string, main: Markup): string {
   return markupText(html`<!doctype html>
 <html lang="en">
 <head>

@@ -1,10 +1,10 @@
 import { alertSeverities } from '../../state/level.ts';
-import { sumOf } from '../../state/health.ts';
+import { sumCounts } from '../../state/health.ts';
 import { stateMark } from '../marks.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ConfigurationState, Credential } from '../../metrics/self.ts';
 import { html, type Markup } from '../html.ts';
-import { describeFreshness, type ShardInfo } from './overall-status.ts';
+import { freshnessText, type ShardInfo } from './overall-status.ts';
 import type { Problem } from '../../state/problem.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { span } from '../../lib/time.ts';
@@ -33,7 +33,7 @@ export function exporterProblem({ configuration }: ExporterFacts): Problem | und
     level: alertSeverities.ZlbExporterFault,
     appliance: undefined,
     title: 'The exporter refused its new configuration',
-    meaning: 'The one before stays in force. The log says what is wrong with the new one.',
+    meaning: 'The previous one stays in force. The log says what is wrong with the new one.',
     alert: 'ZlbExporterFault',
   };
 }
@@ -46,8 +46,8 @@ export function exporterPanel(
 ): Markup {
   const nowMs = summary.takenAtMs;
   const { startedAtMs, memoryBytes, loopDelayMs } = processStatistics;
-  const fresh = sumOf(summary.perAppliance.map((each) => each.readings)).get('fresh') ?? 0;
-  const readings = [fresh > 0 && `${fresh.toLocaleString('en')} fresh`, describeFreshness(summary.perAppliance)].filter(
+  const fresh = sumCounts(summary.perAppliance.map((each) => each.readings)).get('fresh') ?? 0;
+  const readings = [fresh > 0 && `${fresh.toLocaleString('en')} fresh`, freshnessText(summary.perAppliance)].filter(
     Boolean,
   );
   const series = summary.perAppliance.reduce((sum, { status }) => sum + status.series, 0);
@@ -63,7 +63,7 @@ export function exporterPanel(
     ['Memory', `${Math.round(memoryBytes / mebibyte / 5) * 5} MiB`],
     ['Loop delay', loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`],
     ['Configuration', html`${inForce}${read}`],
-    ...endOf(configuration.credentials, nowMs),
+    ...nextExpiryFact(configuration.credentials, nowMs),
   ]);
 }
 
@@ -74,8 +74,11 @@ const credentialWords: Readonly<Record<Credential['kind'], string>> = {
   token: 'token of',
 };
 
-/** Returns the fact of what ends first of the exporter's own certificates and tokens. */
-function endOf(credentials: readonly Credential[] = [], nowMs: number): readonly (readonly [string, Markup])[] {
+/** Returns the certificate or token of the exporter that expires first, as a fact. */
+function nextExpiryFact(
+  credentials: readonly Credential[] = [],
+  nowMs: number,
+): readonly (readonly [string, Markup])[] {
   const [first] = credentials.toSorted((one, other) => one.endsAtMs - other.endsAtMs);
   if (!first) return [];
   const { kind, principal, endsAtMs } = first;

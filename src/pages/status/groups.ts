@@ -1,6 +1,6 @@
 import { isAnswering } from '../../state/freshness.ts';
 import { compareNames } from '../../lib/text.ts';
-import { sumOf } from '../../state/health.ts';
+import { sumCounts } from '../../state/health.ts';
 import { type Level, levelRank, worstLevel } from '../../state/level.ts';
 import { stateMark } from '../marks.ts';
 import { farmsUpIn } from './appliance-table.ts';
@@ -9,7 +9,7 @@ import type { ApplianceHealth } from '../../state/health.ts';
 import { linkList, table } from './section.ts';
 import { linkTo } from './view.ts';
 
-/** Appliances that have one value of a label, or one edition. */
+/** Appliances with the same value of a label, or the same edition. */
 export interface Group {
   readonly by: string;
   /** Empty for appliances without a value. */
@@ -18,28 +18,28 @@ export interface Group {
   readonly appliances: readonly ApplianceHealth[];
 }
 
-/** Never a label of the configuration, where it is reserved. */
+/** Divides by edition; the configuration reserves this name, so it is never a label. */
 const edition = 'edition';
 
 /**
  * Returns the labels that divide the appliances into groups, in the order of the configuration, and
- * the edition. A label that every appliance has for itself divides nothing.
+ * the edition. A label with another value for each appliance is left out.
  */
 export function dividersOf(appliances: readonly ApplianceHealth[]): readonly string[] {
   const labels = new Set(appliances.flatMap(({ status }) => Object.keys(status.labels)));
   return [...labels, edition].filter((by) => {
-    const { size } = new Set(appliances.map((health) => valueOf(health, by)));
+    const { size } = new Set(appliances.map((health) => groupValue(health, by)));
     return size > 1 && size < appliances.length;
   });
 }
 
 /** Returns the groups, the worst first, then by name. */
 export function groupsBy(by: string, appliances: readonly ApplianceHealth[]): readonly Group[] {
-  const byValue = Map.groupBy(appliances, (health) => valueOf(health, by));
+  const byValue = Map.groupBy(appliances, (health) => groupValue(health, by));
   return [...byValue]
     .map(([value, members]) => ({ by, value, appliances: sortedAppliances(members) }))
     .toSorted(
-      (one, other) => levelRank(levelOf(one)) - levelRank(levelOf(other)) || compareNames(one.value, other.value),
+      (one, other) => levelRank(groupLevel(one)) - levelRank(groupLevel(other)) || compareNames(one.value, other.value),
     );
 }
 
@@ -50,11 +50,11 @@ export function sortedAppliances(appliances: readonly ApplianceHealth[]): readon
   );
 }
 
-function valueOf({ status }: ApplianceHealth, by: string): string {
+function groupValue({ status }: ApplianceHealth, by: string): string {
   return (by === edition ? status.edition : status.labels[by]) ?? '';
 }
 
-function levelOf({ appliances }: Group): Level {
+function groupLevel({ appliances }: Group): Level {
   return worstLevel(appliances.map(({ level }) => level));
 }
 
@@ -62,12 +62,12 @@ export function groupName({ by, value }: Pick<Group, 'by' | 'value'>): Markup {
   return html`<bdi>${value || `no ${by} known`}</bdi>`;
 }
 
-/** Renders one row for each group: each appliance counts once, by the worst of it. */
+/** Renders a row for each group; each appliance counts with its worst level. */
 export function groupTable(groups: readonly Group[]): Markup {
-  return table('groups', [html`<bdi>${groups[0]?.by}</bdi>`, 'Appliances', 'Not well', 'Farms up'], groups, row);
+  return table('groups', [html`<bdi>${groups[0]?.by}</bdi>`, 'Appliances', 'Not well', 'Farms up'], groups, groupRow);
 }
 
-function row(group: Group): Markup {
+function groupRow(group: Group): Markup {
   const { by, value, appliances } = group;
   const counts = (['critical', 'warning', 'unknown', 'well'] as const)
     .map((level) => ({ level, count: appliances.filter((each) => each.level === level).length }))
@@ -78,7 +78,7 @@ function row(group: Group): Markup {
   return html`<tr data-key="${value}"><th scope="row"><a href="${linkTo({ kind: 'group', by, group: value })}">${groupName(group)}</a></th>
 <td data-label="Appliances"><span>${counts.map(({ level, count }) => html`${stateMark(level, `${count.toLocaleString('en')} ${level}`)} `)}</span></td>
 <td data-label="Not well"><span>${unwell.length === 0 ? html`<span class="faint">none</span>` : linkList(unwell, (appliance) => ({ kind: 'appliance', appliance }))}</span></td>
-<td data-label="Farms up">${farmsUpIn(sumOf(answering.map(({ farmStates }) => farmStates)))}${isPartial && html` <small>not all known</small>`}</td></tr>`;
+<td data-label="Farms up">${farmsUpIn(sumCounts(answering.map(({ farmStates }) => farmStates)))}${isPartial && html` <small>not all known</small>`}</td></tr>`;
 }
 
 /** Renders links to the groups by other labels. */

@@ -1,5 +1,5 @@
 import { plural } from '../../lib/text.ts';
-import { type Counts, sumOf } from '../../state/health.ts';
+import { type Counts, sumCounts } from '../../state/health.ts';
 import { type Level, levelOfState, levelRank, wordOfState } from '../../state/level.ts';
 import { levelIcon } from '../marks.ts';
 import { type Freshness, isAnswering, lastReadMs } from '../../state/freshness.ts';
@@ -22,8 +22,7 @@ export interface OverallStatus {
   readonly basis: string;
 }
 
-/** Names what only the alerts cover. */
-const leftToAlerts = 'Clusters, VPNs, load, clocks and what vanished are for the alerts.';
+const onlyInAlerts = 'Only alerts cover clusters, VPNs, load, clocks and what vanished.';
 
 /**
  * Returns the overall status. It says "Nothing is wrong" only if everything was read and is fresh.
@@ -33,7 +32,7 @@ export function overallStatusOf(
   problems: readonly Problem[],
   shard?: ShardInfo,
 ): OverallStatus {
-  const basis = [basisOf(appliances, shard), ...(shard ? [describeShard(shard)] : [])].join(' ');
+  const basis = [basisText(appliances, shard), ...(shard ? [shardText(shard)] : [])].join(' ');
   const critical = problems.filter(({ level }) => level === 'critical').length;
   if (problems.length > 0) {
     const warnings = problems.length - critical;
@@ -44,11 +43,11 @@ export function overallStatusOf(
     return {
       level: critical > 0 ? 'critical' : 'warning',
       sentence: `${plural(problems.length, 'thing is', 'things are')} wrong: ${counts.join(', ')}`,
-      basis: [basis, ...describeGaps(appliances)].join(' '),
+      basis: [basis, ...gapTexts(appliances)].join(' '),
     };
   }
   if (appliances.length === 0) return { level: 'unknown', sentence: 'Nothing is watched', basis };
-  const gaps = describeGaps(appliances);
+  const gaps = gapTexts(appliances);
   if (gaps.length > 0)
     return {
       level: 'unknown',
@@ -58,7 +57,7 @@ export function overallStatusOf(
   return {
     level: 'well',
     sentence: 'Nothing is wrong',
-    basis: `${basis} Everything was read and is fresh. ${leftToAlerts}`,
+    basis: `${basis} Everything was read and is fresh. ${onlyInAlerts}`,
   };
 }
 
@@ -69,47 +68,47 @@ export function overallStatusHeading({ level, sentence, basis }: OverallStatus):
 <p>${basis}</p></div></div>`;
 }
 
-function describeShard({ index, count, otherShards: { size } }: ShardInfo): string {
+function shardText({ index, count, otherShards: { size } }: ShardInfo): string {
   return `This is shard ${index}/${count}: ${plural(size, 'appliance is', 'appliances are')} watched by the others.`;
 }
 
-function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
+function basisText(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
   if (appliances.length === 0)
     return shard ? 'No appliance is assigned to this shard.' : 'No appliance is configured here.';
   const answering = appliances.filter(({ status }) => isAnswering(status));
   const away = appliances.filter(({ status }) => !isAnswering(status));
   const isOnly = appliances.length === 1;
   const answers = isOnly
-    ? `The appliance ${away.length === 0 ? 'answers' : 'gives no answer'}`
+    ? `The appliance ${away.length === 0 ? 'answers' : 'does not answer'}`
     : `${answering.length.toLocaleString('en')} of ${plural(appliances.length, 'appliance')} answer`;
   const farms =
     answering.length > 0
-      ? describeFarms(sumOf(answering.map(({ farmStates }) => farmStates)))
+      ? farmStatesText(sumCounts(answering.map(({ farmStates }) => farmStates)))
       : `how ${isOnly ? 'its' : 'their'} farms are is not known`;
-  return `${answers}; ${farms}.${lastReadOf(away, answering.length > 0)}`;
+  return `${answers}; ${farms}.${lastReadText(away, answering.length > 0)}`;
 }
 
-/** Describes what was read before of appliances that give no answer; empty if nothing was. */
-function lastReadOf(away: readonly ApplianceHealth[], areOthers: boolean): string {
-  const farms = sumOf(away.map(({ farmStates }) => farmStates));
+/** Describes earlier readings of appliances that do not answer; empty without any. */
+function lastReadText(away: readonly ApplianceHealth[], areOthers: boolean): string {
+  const farms = sumCounts(away.map(({ farmStates }) => farmStates));
   if (farms.size === 0) return '';
   const times = away.flatMap(({ status }) => lastReadMs(status) ?? []);
   const newest = times.length === 0 ? undefined : utcTime(Math.max(...times));
   const readAt = newest === undefined ? 'before' : away.length === 1 ? newest : `${newest} or earlier`;
   const whose = away.length === 1 ? 'other' : `${away.length.toLocaleString('en')} others`;
-  return ` Last read ${areOthers ? `of the ${whose} ` : ''}${readAt}: ${describeFarms(farms)}.`;
+  return ` Last read ${areOthers ? `of the ${whose} ` : ''}${readAt}: ${farmStatesText(farms)}.`;
 }
 
-/** Returns how many farms are in which state, with the appliances' words. */
-function describeFarms(states: Counts<string>): string {
+/** Returns the number of farms by state, with the words of the appliances. */
+function farmStatesText(states: Counts<string>): string {
   const count = [...states.values()].reduce((sum, each) => sum + each, 0);
   const [best, ...others] = [...states].toSorted(
     ([one], [other]) => levelRank(levelOfState('farm', other)) - levelRank(levelOfState('farm', one)),
   );
   if (best === undefined) return 'no farm is known';
   if (others.length === 0) return `${plural(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOfState(best[0])}`;
-  const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOfState(state)}`);
-  return `${plural(count, 'farm')}: ${told.join(', ')}`;
+  const counts = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOfState(state)}`);
+  return `${plural(count, 'farm')}: ${counts.join(', ')}`;
 }
 
 /** The words for readings that are not fresh, the most severe first. */
@@ -120,9 +119,9 @@ const freshnessWords: readonly (readonly [Freshness, string])[] = [
   ['waiting', 'not read yet'],
 ];
 
-/** Returns how many readings are not fresh, by kind; `''` for none. */
-export function describeFreshness(appliances: readonly ApplianceHealth[]): string {
-  const counts = sumOf(appliances.map(({ readings }) => readings));
+/** Returns the number of readings that are not fresh, by kind; `''` for none. */
+export function freshnessText(appliances: readonly ApplianceHealth[]): string {
+  const counts = sumCounts(appliances.map(({ readings }) => readings));
   return freshnessWords
     .flatMap(([freshness, words]) =>
       counts.has(freshness) ? `${counts.get(freshness)?.toLocaleString('en')} ${words}` : [],
@@ -130,14 +129,14 @@ export function describeFreshness(appliances: readonly ApplianceHealth[]): strin
     .join(', ');
 }
 
-function describeGaps(appliances: readonly ApplianceHealth[]): readonly string[] {
+function gapTexts(appliances: readonly ApplianceHealth[]): readonly string[] {
   const sum = (gap: keyof Gaps): number => appliances.reduce((total, { gaps }) => total + gaps[gap], 0);
   const [unread, lists, readings, farms] = [sum('unread'), sum('lists'), sum('readings'), sum('farms')];
   const [probes, certificates] = [sum('probes'), sum('certificates')];
   return [
     unread > 0 && `${plural(unread, 'appliance has', 'appliances have')} not been read yet.`,
     lists > 0 && `The farms of ${plural(lists, 'appliance')} are not known.`,
-    readings > 0 && `${plural(readings, 'reading is', 'readings are')} not fresh: ${describeFreshness(appliances)}.`,
+    readings > 0 && `${plural(readings, 'reading is', 'readings are')} not fresh: ${freshnessText(appliances)}.`,
     farms > 0 && `The backends of ${plural(farms, 'farm')} are not known.`,
     probes > 0 && `Whether ${plural(probes, 'L4 farm serves', 'L4 farms serve')} is not known.`,
     certificates > 0 &&

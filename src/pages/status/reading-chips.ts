@@ -1,9 +1,8 @@
 import { levelIcon } from '../marks.ts';
-import { isFarmCollector } from '../../collectors/collector.ts';
-import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../state/status.ts';
 import {
   asksAppliance,
+  asksEachFarm,
   type Freshness,
   freshnessLevels,
   freshnessOf,
@@ -11,35 +10,29 @@ import {
   isFreshOrUnsupported,
   reasonWords,
 } from '../../state/freshness.ts';
-import { html, type Markup, type Part } from '../html.ts';
+import { html, type Markup, type Renderable } from '../html.ts';
 import { age } from '../times.ts';
 
-/** Each farm fails and goes stale by itself. */
-const askedFarmByFarm: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
-
-/**
- * Renders the freshness of the readings: problems first, equal ones together, each alone on
- * request.
- */
+/** Renders how many readings are fresh, each one on request, and the others grouped by cause. */
 export function readingSummary(status: ApplianceStatus, nowMs: number): Markup {
   const chips = status.collectors.map((collector) => ({ collector, freshness: freshnessOf(collector, nowMs) }));
   const expected = chips.filter(({ freshness }) => freshness !== 'unsupported').length;
   const fresh = chips.filter(({ freshness }) => freshness === 'fresh').length;
-  const alike = Map.groupBy(
+  const groups = Map.groupBy(
     chips.filter(({ freshness }) => !isFreshOrUnsupported(freshness)),
-    // If an appliance does not answer, one reason explains all failures.
+    // While an appliance does not answer, all failures have one cause.
     ({ freshness, collector }) => `${freshness} ${status.up === false ? '' : collector.failure?.reason}`,
   );
   return html`<details class="readings" data-key="readings"><summary>${fresh === expected ? `all ${fresh}` : `${fresh} of ${expected}`} fresh</summary>
 ${allReadingChips(status, nowMs)}</details>
-${alike.size > 0 && html`<ul class="chips">${[...alike.values()].map((group) => html`<li>${groupChip(group, nowMs)}</li>`)}</ul>`}`;
+${groups.size > 0 && html`<ul class="chips">${[...groups.values()].map((group) => html`<li>${groupChip(group, nowMs)}</li>`)}</ul>`}`;
 }
 
 function groupChip(group: readonly Chip[], nowMs: number): Markup {
   const [first] = group;
   if (first === undefined || group.length === 1) return html`${first && chip(first, nowMs, true)}`;
   const { collector, freshness } = first;
-  return html`<span class="chip ${freshnessLevels[freshness]}">${levelIcon(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
+  return html`<span class="chip ${freshnessLevels[freshness]}">${levelIcon(freshnessLevels[freshness])}<b>${group.length} readings</b> ${chipText({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
 }
 
 export function allReadingChips(status: ApplianceStatus, nowMs: number): Markup {
@@ -57,12 +50,12 @@ interface Chip {
 function chip({ collector, freshness }: Chip, nowMs: number, isCurrent: boolean): Markup {
   const isGone = !isCurrent && freshness === 'fresh' && asksAppliance(collector);
   const level = isGone ? 'unknown' : freshnessLevels[freshness];
-  return html`<span class="chip ${level}">${levelIcon(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
+  return html`<span class="chip ${level}">${levelIcon(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${chipText(collector, freshness, nowMs)}</span>`;
 }
 
-function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Part {
+function chipText({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Renderable {
   const last = lastSuccessMs !== undefined && age(lastSuccessMs, nowMs);
-  const some = askedFarmByFarm.has(name) && 'of some farms ';
+  const some = asksEachFarm(name) && 'of some farms ';
   const because = failure && html`: ${reasonWords[failure.reason]}`;
   const lastRead = last && html`, last read ${last} ago`;
   switch (freshness) {

@@ -1,17 +1,14 @@
 import GithubSlugger from 'github-slugger';
 import { Marked } from 'marked';
-import { type OwnAddresses, runbookLabels } from './runbooks.ts';
+import { type RunbookAddresses, runbookLabels } from './runbooks.ts';
 
-/**
- * Renders docs/operations.md for /runbooks, with the anchors of GitHub and with gaps for the labels
- * of an alert. The person on call needs no other site than the one that shows the problem.
- */
+/** Renders docs/operations.md for /runbooks, with GitHub's anchors, and gaps for labels of alerts. */
 export function renderRunbooks(operations: string): string {
   const slugger = new GithubSlugger();
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
-        return `<h${depth} id="${slugger.slug(plain(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        return `<h${depth} id="${slugger.slug(withoutMarkdown(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       // Files of the repository are not served.
       link({ href, tokens }) {
@@ -19,7 +16,7 @@ export function renderRunbooks(operations: string): string {
         return href.startsWith('#') ? `<a href="${href}">${text}</a>` : text;
       },
       code({ text, lang }) {
-        return `<pre tabindex="0" data-typed="${typedIn[lang ?? ''] ?? ''}"><code>${withGaps(escaped(text), lang)}</code></pre>\n`;
+        return `<pre tabindex="0" data-typed="${typedIn[lang ?? ''] ?? ''}"><code>${markGaps(escapeHtml(text), lang)}</code></pre>\n`;
       },
       // Other comments are for the tests of the documentation.
       html: ({ text }) => text.match(/<!-- \/?unfilled -->/g)?.join('') ?? '',
@@ -29,7 +26,7 @@ export function renderRunbooks(operations: string): string {
   const text = marked.parse(operations, { async: false }).replaceAll('<table>', '<table tabindex="0">');
   return text
     .split(/(?=<h[23] )/)
-    .map(withRemark)
+    .map(markRemark)
     .join('')
     .replace('</h1>\n', `$&<!--gateway-->${alertList(text)}`);
 }
@@ -45,14 +42,11 @@ function alertList(text: string): string {
 }
 
 const labels = runbookLabels.join('|');
-/** Matches names of the demonstration that stand for a label; `file=` also names new files. */
+/** Matches names of the demonstration that stand for a label; other values of `file=` are new files. */
 const example = /\b(?:(appliance|farm|service|backend)=([\w.:-]+)|(file)=(soon_example_com\.pem))/g;
 
-/**
- * Marks the gaps for the labels of an alert; a query gets `$farm` instead of a farm of the
- * demonstration.
- */
-function withGaps(code: string, language: string | undefined): string {
+/** Marks the gaps for labels; in queries, they replace names of the demonstration. */
+function markGaps(code: string, language: string | undefined): string {
   if (language === 'promql')
     return code.replaceAll(
       new RegExp(`\\b(${labels})="[^"]+"`, 'g'),
@@ -60,43 +54,39 @@ function withGaps(code: string, language: string | undefined): string {
     );
   if (language !== 'sh') return code;
   return code
-    .replaceAll(ownAddress, (address) => `<var data-own="${addressKinds[address]}">${address}</var>`)
+    .replaceAll(exampleAddress, (address) => `<var data-own="${addressKinds[address]}">${address}</var>`)
     .replaceAll(new RegExp(String.raw`\$(${labels})\b`, 'g'), '<var data-shell="$1">$$$1</var>')
     .replaceAll(example, (_, label: string, value: string, file: string, name: string) =>
       label ? `${label}=${gap(label, value)}` : `${file}=${gap(file, name)}`,
     );
 }
 
-/** Addresses of the examples that the page knows. */
-const addressKinds: Readonly<Record<string, keyof OwnAddresses>> = {
+/** Addresses in examples that the page can replace by real ones. */
+const addressKinds: Readonly<Record<string, keyof RunbookAddresses>> = {
   'http://127.0.0.1:9445': 'gateway',
   'http://localhost:9444': 'exporter',
   'https://192.0.2.10:444': 'appliance',
   'zlb.yml': 'configuration',
 };
-const ownAddress =
+const exampleAddress =
   /(?<=--config\.file=)zlb\.yml|http:\/\/127\.0\.0\.1:9445|http:\/\/localhost:9444|https:\/\/192\.0\.2\.10:444/g;
 
 function gap(label: string, shown: string): string {
   return `<var data-shell="${label}">${shown}</var>`;
 }
 
-/**
- * Marks the place below a heading for the remarks: about the labels that the section uses, and
- * about the gateway if it has commands for that.
- */
-function withRemark(section: string): string {
+/** Marks the place for the remarks below a heading: on the labels of the section, and on the gateway. */
+function markRemark(section: string): string {
   const used = runbookLabels.filter((label) => section.includes(`="${label}">$${label}</var>`));
   const labels = used.length === 0 ? '' : `<!--labels ${used.join(' ')}-->`;
   const gateway = section.includes('zlb-exporter admin ') ? '<!--gateway-->' : '';
   return section.replace(/<\/h[23]>\n/, `$&${gateway}${labels}\n`);
 }
 
-/** Returns a heading as a reader sees it. */
-function plain(markdown: string): string {
+function withoutMarkdown(markdown: string): string {
   return markdown.replaceAll(/[`*_]/g, '');
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,18 +1,18 @@
 import type { TransitionObject } from '../../collectors/collector.ts';
 import { levelOfState, wordOfState } from '../../state/level.ts';
-import { markOf } from '../marks.ts';
+import { stateMarkFor } from '../marks.ts';
 import { plural } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
 import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../../state/status.ts';
 import { type CertificateOnPage, certificateTable } from './certificate-table.ts';
 import type { ApplianceHealth, HealthSummary } from '../../state/health.ts';
 import { applianceTable } from './appliance-table.ts';
-import { farmList, sortedFarms } from './farm-list.ts';
+import { farmDetails, sortedFarms } from './farm-details.ts';
 import { html, type Markup } from '../html.ts';
 import { linkTo } from './view.ts';
 import { applianceLink, backTo, emptyNote, panel, table } from './section.ts';
 
-/** The result of a search: all hits by kind. */
+/** All hits of a search, by kind. */
 interface SearchResult {
   readonly appliances: readonly ApplianceHealth[];
   readonly farms: readonly FoundFarm[];
@@ -33,15 +33,15 @@ interface FoundBackend extends FoundFarm {
 const sliceMs = 5;
 
 /**
- * Searches names, addresses, files and states for all words of `text`, ignoring case. There is no
- * index: fifty thousand backends take a few milliseconds, and it would change with every reading.
+ * Searches names, addresses, files and states for all words of `text`, ignoring case. It needs no
+ * index: fifty thousand backends take a few milliseconds.
  */
 export async function search(
   { perAppliance, takenAtMs }: Pick<HealthSummary, 'perAppliance' | 'takenAtMs'>,
   text: string,
 ): Promise<SearchResult> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const has: Has = (states, ...texts) => {
+  const matches: MatchesWords = (states, ...texts) => {
     const haystack = texts.join('\n').toLowerCase();
     return words.every((word) => haystack.includes(word) || states.includes(word));
   };
@@ -52,74 +52,69 @@ export async function search(
   const slice = createTimeSlice(sliceMs);
   for (const health of perAppliance) {
     const { status } = health;
-    if (isAppliance(status, has)) appliances.push(health);
+    if (matchesAppliance(status, matches)) appliances.push(health);
     for (const farm of status.farms ?? []) {
-      if (isFarm(farm, has)) farms.push({ health, farm });
+      if (matchesFarm(farm, matches)) farms.push({ health, farm });
       for (const backend of farm.backends ?? (farm.configuredBackends ?? []).map(withoutState))
-        if (isBackend(backend, has)) backends.push({ health, farm, backend });
+        if (matchesBackend(backend, matches)) backends.push({ health, farm, backend });
       if (slice.isOver) await slice.next();
     }
     for (const certificate of status.certificates ?? [])
-      if (isCertificate(certificate, has, takenAtMs)) certificates.push({ appliance: status.name, certificate });
+      if (matchesCertificate(certificate, matches, takenAtMs))
+        certificates.push({ appliance: status.name, certificate });
   }
   return { appliances, farms, backends, certificates };
 }
 
-/** Returns true if each word is in one of the texts, or is a whole word of the states. */
-type Has = (states: readonly string[], ...texts: readonly (string | undefined)[]) => boolean;
+/** Returns true if each word of a search is in one of the texts, or is one of the states. */
+type MatchesWords = (states: readonly string[], ...texts: readonly (string | undefined)[]) => boolean;
 
-/**
- * Returns the words of a state as the page shows it; none for a good state, because nobody searches
- * for all that is up.
- */
+/** Returns the words of a state as the page shows it; none for a good state, which nobody searches. */
 function wordsOfState(object: TransitionObject, state: string): readonly string[] {
   return levelOfState(object, state) === 'well' ? [] : wordOfState(state).split(' ');
 }
 
-function isAppliance(status: ApplianceStatus, has: Has): boolean {
+function matchesAppliance(status: ApplianceStatus, matches: MatchesWords): boolean {
   const { name, url, hostname, labels, product, version, up, deactivated } = status;
   const states = [...(up === false ? ['down', 'unreachable'] : []), ...(deactivated ? ['deactivated'] : [])];
-  return has(states, name, new URL(url).host, hostname, product, version, ...Object.values(labels));
+  return matches(states, name, new URL(url).host, hostname, product, version, ...Object.values(labels));
 }
 
-function isFarm({ name, state, vip, vport }: FarmStatus, has: Has): boolean {
-  return has(wordsOfState('farm', state), name, vip && `${vip}:${vport ?? ''}`);
+function matchesFarm({ name, state, vip, vport }: FarmStatus, matches: MatchesWords): boolean {
+  return matches(wordsOfState('farm', state), name, vip && `${vip}:${vport ?? ''}`);
 }
 
 function withoutState(configured: BackendName): BackendStatus {
   return { ...configured, state: 'unknown' };
 }
 
-function isBackend({ backend, state }: BackendStatus, has: Has): boolean {
-  return has(wordsOfState('backend', state), backend);
+function matchesBackend({ backend, state }: BackendStatus, matches: MatchesWords): boolean {
+  return matches(wordsOfState('backend', state), backend);
 }
 
-/**
- * Matches `expired` by the date too: an appliance calls an expired certificate invalid if its key
- * does not fit.
- */
-function isCertificate(
+/** Also matches `expired` by the date, because an expired certificate may be in the state invalid. */
+function matchesCertificate(
   { file, commonName, state, notAfterSeconds }: CertificateStatus,
-  has: Has,
+  matches: MatchesWords,
   nowMs: number,
 ): boolean {
   const isExpired = notAfterSeconds !== undefined && notAfterSeconds * 1_000 <= nowMs;
-  return has([...wordsOfState('certificate', state), ...(isExpired ? ['expired'] : [])], file, commonName);
+  return matches([...wordsOfState('certificate', state), ...(isExpired ? ['expired'] : [])], file, commonName);
 }
 
-/** Hits of a kind that are shown. */
+/** The most hits of a kind that are shown. */
 export const maxHits = 50;
 const maxBackends = 8;
 
-export function searchContent(text: string, found: SearchResult, summary: HealthSummary): Markup {
+export function searchPage(text: string, found: SearchResult, summary: HealthSummary): Markup {
   const nowMs = summary.takenAtMs;
   const { appliances, farms, backends, certificates } = found;
   const count = appliances.length + farms.length + backends.length + certificates.length;
   return html`${backTo()}
 <h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : plural(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
 ${count === 0 && emptyNote('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
-${group('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}
-${group(
+${hitsPanel('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}
+${hitsPanel(
   'farms',
   'Farms',
   farms,
@@ -131,14 +126,14 @@ ${group(
         ofIt.map(({ farm }) => farm),
       );
       return html`<h3>${applianceLink(appliance)}</h3>
-${farmList(found, summary, maxBackends)}`;
+${farmDetails(found, summary, maxBackends)}`;
     })}`,
 )}
-${group('backends', 'Backends', backends, backendTable)}
-${group('certificates', 'Certificates', certificates, (hits) => certificateTable(hits, nowMs))}`;
+${hitsPanel('backends', 'Backends', backends, backendTable)}
+${hitsPanel('certificates', 'Certificates', certificates, (hits) => certificateTable(hits, nowMs))}`;
 }
 
-function group<Hit>(
+function hitsPanel<Hit>(
   id: string,
   heading: string,
   hits: readonly Hit[],
@@ -160,7 +155,7 @@ function backendTable(hits: readonly FoundBackend[]): Markup {
 function backendRow({ health, farm: { name: farm }, backend: { backend, service, state } }: FoundBackend): Markup {
   const { name: appliance } = health.status;
   return html`<tr data-key="${`${appliance} ${farm} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${markOf(health.status)(levelOfState('backend', state), wordOfState(state))}</td>
+<td data-label="State">${stateMarkFor(health.status)(levelOfState('backend', state), wordOfState(state))}</td>
 <td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${farm}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
 <td data-label="Appliance">${applianceLink(appliance)}</td></tr>`;
 }

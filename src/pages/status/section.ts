@@ -1,23 +1,23 @@
 import { plural } from '../../lib/text.ts';
 import { levelIcon } from '../marks.ts';
-import { html, joined, type Markup, type Part } from '../html.ts';
+import { html, joinMarkup, type Markup, type Renderable } from '../html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
 import type { Problem } from '../../state/problem.ts';
 import { age, clockTime } from '../times.ts';
 
-export function panel(id: string, heading: Part, content: Part): Markup {
+export function panel(id: string, heading: Renderable, content: Renderable): Markup {
   return html`<section id="${id}" class="panel" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${heading}</h2>
 ${content}</section>`;
 }
 
-export function singlePanel(id: string, heading: Part, content: Part): Markup {
+export function singlePanel(id: string, heading: Renderable, content: Renderable): Markup {
   return html`<h1 class="found" id="overall-status">${heading}</h1>
 <section id="${id}" class="panel" aria-labelledby="overall-status">${content}</section>`;
 }
 
 export function table<Row>(
   kind: string,
-  columns: readonly Part[],
+  columns: readonly Renderable[],
   rows: readonly Row[],
   render: (row: Row) => Markup,
 ): Markup {
@@ -25,11 +25,11 @@ export function table<Row>(
 <tbody>${rows.map(render)}</tbody></table>`;
 }
 
-export function factList(facts: readonly (readonly [name: Part, fact: Part])[]): Markup {
+export function factList(facts: readonly (readonly [name: Renderable, fact: Renderable])[]): Markup {
   return html`<dl class="facts-list">${facts.map(([name, fact]) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl>`;
 }
 
-/** Renders an address that breaks into two lines before its port, and never within it. */
+/** Renders an address that may break into two lines only before its port. */
 export function addressOf(host: string, port: string | undefined): Markup {
   if (!port) return html`<bdi>${host}</bdi>`;
   if (!host.includes(':')) return html`<bdi class="whole">${host}:${port}</bdi>`;
@@ -40,10 +40,10 @@ export function applianceLink(appliance: string): Markup {
   return html`<a href="${linkTo({ kind: 'appliance', appliance })}"><bdi>${appliance}</bdi></a>`;
 }
 
-/** Renders the links back, from a part of an appliance also to the appliance. */
+/** Renders the links back to the fleet, and to the appliance if it is given. */
 export function backTo(appliance?: string): Markup {
-  const own = appliance !== undefined && html` · ${applianceLink(appliance)}`;
-  return html`<p class="back"><a href="./">All appliances</a>${own}</p>`;
+  const toAppliance = appliance !== undefined && html` · ${applianceLink(appliance)}`;
+  return html`<p class="back"><a href="./">All appliances</a>${toAppliance}</p>`;
 }
 
 export function emptyNote(sentence: string): Markup {
@@ -55,9 +55,9 @@ export function moreLink(rest: number, view: View): Markup | false {
   return rest > 0 && html`<p class="more"><a href="${linkTo(view)}">and ${rest.toLocaleString('en')} more</a></p>`;
 }
 
-/** A list that is shown in pages. */
+/** A list that is divided into pages. */
 interface LongList {
-  /** The page is the last one if the view has a higher one. */
+  /** A page beyond the last one becomes the last one. */
   readonly view: Extract<View, { readonly page?: number }>;
   readonly count: number;
   /** The name of one row, such as `farm`. */
@@ -67,8 +67,8 @@ interface LongList {
 
 export const rowsOfPage = 100;
 
-/** Renders the page of a list that a view asks for, with links to the pages before and after. */
-export function listPage({ view, count, noun, render }: LongList): readonly Part[] {
+/** Renders the page of a list for a view, with links to the previous and the next one. */
+export function listPage({ view, count, noun, render }: LongList): readonly Renderable[] {
   if (count === 0) return [emptyNote('There is none.')];
   const pages = Math.ceil(count / rowsOfPage);
   const page = Math.min(view.page ?? 1, pages);
@@ -79,7 +79,7 @@ ${page < pages ? html`<a rel="next" href="${linkToPage(page + 1)}">Next page</a>
   return [render((page - 1) * rowsOfPage, page * rowsOfPage), pages > 1 && links];
 }
 
-/** Renders problems, without a link to the appliance `onPageOf`, whose page it is. */
+/** Renders problems. On the page of the appliance `onPageOf`, they have no link to it. */
 export function problemList(problems: readonly Problem[], nowMs: number, onPageOf?: string): Markup {
   return html`<ol class="problems">${problems.map((problem) => problemItem(problem, nowMs, onPageOf))}</ol>`;
 }
@@ -89,7 +89,7 @@ function problemItem(
   nowMs: number,
   onPageOf?: string,
 ): Markup {
-  const link = linkOf(appliance, labels, onPageOf);
+  const link = problemLink(appliance, labels, onPageOf);
   const heading = link === undefined ? html`<bdi>${title}</bdi>` : html`<a href="${link}"><bdi>${title}</bdi></a>`;
   const since =
     sinceMs === 'unseen'
@@ -102,8 +102,8 @@ function problemItem(
 <a href="${runbookLink(alert, { ...(appliance !== undefined && { appliance }), ...labels })}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
 }
 
-/** Returns the view of what a problem is about; undefined on that view. */
-function linkOf(
+/** Returns the URL of the object of a problem; undefined on its own page. */
+function problemLink(
   appliance: string | undefined,
   { farm, file }: NonNullable<Problem['labels']>,
   onPageOf: string | undefined,
@@ -122,7 +122,7 @@ export function farmLinks(appliance: string, farms: readonly string[]): Markup {
 /** Renders links to views by their names: the first four, and the number of the rest. */
 export function linkList(names: readonly string[], viewOf: (name: string) => View): Markup {
   const links = names.slice(0, maxLinks).map((name) => html`<a href="${linkTo(viewOf(name))}"><bdi>${name}</bdi></a>`);
-  return html`${joined(links, ', ')}${names.length > maxLinks && ` and ${(names.length - maxLinks).toLocaleString('en')} more`}`;
+  return html`${joinMarkup(links, ', ')}${names.length > maxLinks && ` and ${(names.length - maxLinks).toLocaleString('en')} more`}`;
 }
 
 const maxLinks = 4;

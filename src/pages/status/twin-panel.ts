@@ -1,13 +1,13 @@
-import type { TwinOf } from '../../history/twin-watch.ts';
+import type { TwinStatus } from '../../history/twin-watch.ts';
 import { failoverSentence, neverCompared, type TwinDifference } from '../../history/twins.ts';
 import { plural } from '../../lib/text.ts';
-import { html, type Markup, type Part } from '../html.ts';
+import { html, type Markup, type Renderable } from '../html.ts';
 import { applianceLink, emptyNote, panel, table } from './section.ts';
 
 const maxDifferences = 100;
 
-/** Renders what an appliance and its twin differ in; false without a twin. */
-export function twinPanel(appliance: string, twin: TwinOf | undefined): Part {
+/** Renders the differences between an appliance and its twin; false without a twin. */
+export function twinPanel(appliance: string, twin: TwinStatus | undefined): Renderable {
   if (!twin) return false;
   const { name, comparison } = twin;
   const heading = html`Twin ${applianceLink(name)}`;
@@ -16,14 +16,15 @@ export function twinPanel(appliance: string, twin: TwinOf | undefined): Part {
   const columns = ['A failover', html`<bdi>${appliance}</bdi>`, html`<bdi>${name}</bdi>`];
   const rest = differences.length - maxDifferences;
   return panel('twin', html`${heading}: ${plural(differences.length, 'difference')}`, [
-    differences.length > 0 && table('twins', columns, differences.slice(0, maxDifferences), (each) => row(each, name)),
+    differences.length > 0 &&
+      table('twins', columns, differences.slice(0, maxDifferences), (each) => differenceRow(each, name)),
     rest > 0 && html`<p class="note">And ${rest} more; <code>/api/status</code> has the first 1,000.</p>`,
     unknown.size > 0 && html`<p class="note">Not known of both: ${[...unknown].join(', ')}.</p>`,
     html`<p class="note">Never compared: ${neverCompared.join('; ')}.</p>`,
   ]);
 }
 
-function row(difference: TwinDifference, twin: string): Markup {
+function differenceRow(difference: TwinDifference, twin: string): Markup {
   const { object, farm, service, name, setting, here, there } = difference;
   return html`<tr data-key="${[object, farm, service, name, setting].join(' ')}"><th scope="row"><bdi>${failoverSentence(difference, twin)}</bdi></th>
 <td data-label="Here">${valueText(here)}</td><td data-label="On its twin">${valueText(there)}</td></tr>`;

@@ -3,81 +3,78 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HealthSummary } from '../../state/health.ts';
 
-/** A rendered page, ready to be sent. */
-export interface Rendering {
+/** A rendered page as bytes, ready to be sent. */
+export interface PageResponse {
   readonly status: number;
-  /**
-   * Depends on the content only, not on the time of rendering. Weak: the compressed bytes have the
-   * same one.
-   */
+  /** Depends only on the content, not on the time. Weak, because compressed bytes have the same. */
   readonly etag: string;
   readonly bytes: Buffer;
   /** Compresses at most once. */
   compressed(): Promise<Buffer>;
 }
 
-export interface Rendered {
+export interface RenderedPage {
   readonly status: number;
   readonly text: string;
-  /** The text whose digest becomes the etag. */
+  /** The text whose digest is the etag. */
   readonly etagInput: string;
 }
 
-interface AskedView {
-  /** The same for the same view. */
+interface ViewRequest {
+  /** Identifies the view. */
   readonly key: string;
-  /** Aborts when the reader has left. */
-  readonly left: AbortSignal;
-  readonly render: () => Promise<Rendered>;
+  /** Aborts when the client disconnects. */
+  readonly closed: AbortSignal;
+  readonly render: () => Promise<RenderedPage>;
 }
 
 /**
- * Keeps what was rendered of a summary as long as the summary, so that a hundred viewers cost no
- * more than one. Resolves to undefined if all readers of a view left before its turn.
+ * Returns the page of a view, which is rendered once for each summary, however many clients there
+ * are. Resolves to undefined if all clients of a view disconnected before its turn.
  */
-type ViewCache = (summary: HealthSummary, asked: AskedView) => Promise<Rendering | undefined>;
+type ViewCache = (summary: HealthSummary, request: ViewRequest) => Promise<PageResponse | undefined>;
 
-interface KeptView {
-  readonly readers: AbortSignal[];
-  readonly rendering: Promise<Rendering | undefined>;
+interface CachedView {
+  readonly clients: AbortSignal[];
+  readonly page: Promise<PageResponse | undefined>;
 }
 
-/** Maximum of cached views of one summary; anybody may search for anything. */
+/** The most cached views of a summary: anybody may search for anything. */
 const maxViews = 32;
 
 const compress = promisify(gzip);
 
 export function createViewCache(): ViewCache {
-  const kept = new WeakMap<HealthSummary, Map<string, KeptView>>();
+  const cache = new WeakMap<HealthSummary, Map<string, CachedView>>();
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Renders one view after the other: many at once would block the event loop. */
-  function enqueue(render: () => Promise<Rendering | undefined>): Promise<Rendering | undefined> {
-    const rendering = last.then(render);
-    last = rendering.catch(() => undefined);
-    return rendering;
+  /** Renders one view after another: many at once would block the event loop. */
+  function enqueue(render: () => Promise<PageResponse | undefined>): Promise<PageResponse | undefined> {
+    const page = last.then(render);
+    last = page.catch(() => undefined);
+    return page;
   }
 
-  return (summary, { key, left, render }) => {
-    const views = kept.get(summary) ?? new Map<string, KeptView>();
-    kept.set(summary, views);
-    const known = views.get(key);
-    known?.readers.push(left);
-    if (known) return known.rendering;
-    const readers = [left];
-    const rendering = enqueue(async () => {
-      if (readers.some(({ aborted }) => !aborted)) return toRendering(await render());
+  return (summary, { key, closed, render }) => {
+    const views = cache.get(summary) ?? new Map<string, CachedView>();
+    cache.set(summary, views);
+    const cached = views.get(key);
+    cached?.clients.push(closed);
+    if (cached) return cached.page;
+    const clients = [closed];
+    const page = enqueue(async () => {
+      if (clients.some(({ aborted }) => !aborted)) return toPageResponse(await render());
       views.delete(key);
       return undefined;
     });
-    views.set(key, { readers, rendering });
+    views.set(key, { clients, page });
     const [oldest] = views.keys();
     if (views.size > maxViews && oldest !== undefined) views.delete(oldest);
-    return rendering;
+    return page;
   };
 }
 
-function toRendering({ status, text, etagInput }: Rendered): Rendering {
+function toPageResponse({ status, text, etagInput }: RenderedPage): PageResponse {
   const bytes = Buffer.from(text);
   let compressed: Promise<Buffer> | undefined;
   return {

@@ -10,15 +10,12 @@ const filters = ['appliance', 'farm', 'event', 'since'] as const;
 
 export type EventFilter = Readonly<Partial<Record<(typeof filters)[number], string | undefined>>>;
 
-/**
- * The content of a page. All but the kind are the query of its address; pages of a list count from
- * 1, which is the default.
- */
+/** What a page shows. All but `kind` is the query of its URL; `page` counts from 1, the default. */
 export type View =
   | { readonly kind: 'fleet' }
   /** One list in full. */
   | { readonly kind: 'list'; readonly list: List; readonly page?: number }
-  | ({ readonly kind: 'changes'; readonly list: 'changes'; readonly page?: number } & EventFilter)
+  | ({ readonly kind: 'events'; readonly list: 'changes'; readonly page?: number } & EventFilter)
   | { readonly kind: 'appliance'; readonly appliance: string; readonly page?: number }
   | { readonly kind: 'farm'; readonly appliance: string; readonly farm: string }
   | { readonly kind: 'certificate'; readonly appliance: string; readonly certificate: string }
@@ -41,7 +38,7 @@ export function readView(query: Readonly<Record<string, unknown>>): View {
   const q = textIn(query, 'q')?.trim().slice(0, maxSearchLength);
   if (list === 'changes') {
     const filled = filters.map((name) => [name, textIn(query, name)]).filter(([, value]) => value);
-    return { kind: 'changes', list, ...Object.fromEntries(filled), page: pageIn(query) };
+    return { kind: 'events', list, ...Object.fromEntries(filled), page: pageIn(query) };
   }
   if (appliance !== undefined && farm !== undefined) return { kind: 'farm', appliance, farm };
   if (appliance !== undefined && certificate !== undefined) return { kind: 'certificate', appliance, certificate };
@@ -63,19 +60,19 @@ function pageIn(query: Readonly<Record<string, unknown>>): number {
   return Number.isInteger(page) && page >= 1 && page <= maxPage ? page : 1;
 }
 
-/** Addresses are relative: the page also works behind a proxy that gives it a path of its own. */
+/** Returns a relative URL, which also works behind a proxy with a path of its own. */
 export function linkTo(view: View): string {
   const query = queryOf(view);
   return query === '' ? './' : `./?${query}`;
 }
 
-/** Returns the runbook of an alert, with the labels of the alert for its commands and queries. */
+/** Returns the URL of the runbook of an alert, with its labels for the commands and queries. */
 export function runbookLink(alert: string, labels: RunbookLabels): string {
   const written = new URLSearchParams(Object.entries(labels)).toString();
   return `./runbooks${written === '' ? '' : `?${written}`}#${alert.toLowerCase()}`;
 }
 
-/** Returns one query for all spellings of a view; decoding it gives the view again. */
+/** Returns the canonical query of a view. */
 export function queryOf({ kind: _kind, ...view }: View): string {
   const parameters = Object.entries(view).filter(
     ([name, value]) => value !== undefined && (name !== 'page' || value !== 1),

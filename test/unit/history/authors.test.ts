@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { endpointRows } from '../../../src/appliance/api/table.ts';
 import { configuredKinds } from '../../../src/collectors/configured.ts';
-import { authorOf, type GatewayCall, withParts } from '../../../src/history/authors.ts';
-import type { FoundDifference } from '../../../src/history/differences.ts';
+import { authorOf, type GatewayCall, splitReplacements } from '../../../src/history/authors.ts';
+import type { AttributableDifference } from '../../../src/history/differences.ts';
 
-const weight: FoundDifference = {
+const weight: AttributableDifference = {
   object: 'backend',
   farm: 'shop',
   service: 'web',
@@ -14,9 +14,9 @@ const weight: FoundDifference = {
   before: '5',
   after: '1',
 };
-const added: FoundDifference = { ...weight, setting: '', before: undefined, after: 'weight 1' };
-const gone: FoundDifference = { ...weight, setting: '', before: 'weight 1', after: undefined };
-const renamed: FoundDifference = {
+const added: AttributableDifference = { ...weight, setting: '', before: undefined, after: 'weight 1' };
+const gone: AttributableDifference = { ...weight, setting: '', before: 'weight 1', after: undefined };
+const renamed: AttributableDifference = {
   ...weight,
   object: 'farm',
   service: '',
@@ -25,13 +25,20 @@ const renamed: FoundDifference = {
   before: 'shop',
   after: 'store',
 };
-const check: FoundDifference = { ...weight, object: 'check', farm: '', service: '', name: 'http', setting: 'interval' };
-const certificate: FoundDifference = { ...check, object: 'certificate', name: 'a.pem', setting: 'not_after' };
-const order: FoundDifference = { ...renamed, setting: 'services', before: 'web, api', after: 'api, web' };
-const eth1: FoundDifference = { ...check, object: 'interface', name: 'eth1', setting: 'ip', after: '10.0.0.7' };
-const service: FoundDifference = { ...added, object: 'service', service: 's3', name: 's3' };
-const farm: FoundDifference = { ...added, object: 'farm', service: '', name: 'shop' };
-const link: FoundDifference = { ...farm, setting: 'farmguardian', before: '', after: 'http' };
+const check: AttributableDifference = {
+  ...weight,
+  object: 'check',
+  farm: '',
+  service: '',
+  name: 'http',
+  setting: 'interval',
+};
+const certificate: AttributableDifference = { ...check, object: 'certificate', name: 'a.pem', setting: 'not_after' };
+const order: AttributableDifference = { ...renamed, setting: 'services', before: 'web, api', after: 'api, web' };
+const eth1: AttributableDifference = { ...check, object: 'interface', name: 'eth1', setting: 'ip', after: '10.0.0.7' };
+const service: AttributableDifference = { ...added, object: 'service', service: 's3', name: 's3' };
+const farm: AttributableDifference = { ...added, object: 'farm', service: '', name: 'shop' };
+const link: AttributableDifference = { ...farm, setting: 'farmguardian', before: '', after: 'http' };
 const links = 'POST /farms/{farmname}/services/{service}/fg';
 
 const call = (
@@ -57,7 +64,7 @@ const deletes = 'DELETE /farms/{farmname}/services/{service}/backends/{backend}'
 const web = { farmname: 'shop', service: 'web' };
 
 describe('a gateway call', () => {
-  it.each<[string, GatewayCall, FoundDifference]>([
+  it.each<[string, GatewayCall, AttributableDifference]>([
     ['the setting that its body names', call(backendOf, place, { weight: '1' }), weight],
     ['a setting whose text is not kept', call(backendOf, place, { weight: null }), weight],
     [
@@ -140,7 +147,7 @@ describe('a gateway call', () => {
 });
 
 describe('an unrelated gateway call', () => {
-  it.each<[string, GatewayCall, FoundDifference]>([
+  it.each<[string, GatewayCall, AttributableDifference]>([
     ['another setting', call(backendOf, place, { priority: '1' }), weight],
     ['another backend', call(backendOf, { ...place, backend: '1' }, { weight: '1' }), weight],
     ['another service', call(backendOf, { ...place, service: 'api' }, { weight: '1' }), weight],
@@ -218,7 +225,7 @@ describe('an unrelated gateway call', () => {
 });
 
 describe('a gateway call with an uncertain effect', () => {
-  it.each<[string, GatewayCall, FoundDifference]>([
+  it.each<[string, GatewayCall, AttributableDifference]>([
     ['if it set another value', call(backendOf, place, { weight: '7' }), weight],
     ['if the appliance refused it', { ...call(backendOf, place, { weight: '1' }), ended: 'refused' }, weight],
     ['if it was under way during the reading', { ...call(deletes, place), isBetween: false }, gone],
@@ -266,7 +273,9 @@ describe('several calls in one interval', () => {
     const parts = [gone, { ...added, name: '10.0.0.2:80' }];
     const makes = call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.2', port: '80' }, bob);
     const told = (...touches: readonly GatewayCall[]) =>
-      withParts([{ ...moved, parts }], touches).map((each) => `${each.setting} ${authorOf(each, touches)}`);
+      splitReplacements([{ ...moved, asReplacement: parts }], touches).map(
+        (each) => `${each.setting} ${authorOf(each, touches)}`,
+      );
 
     expect(told(makes, call(deletes, place))).toEqual([` ${alice}`, ` ${bob}`]);
     expect(told(makes)).toEqual([' elsewhere', ` ${bob}`]);

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HistoryThread } from '../../../src/history/history-thread.ts';
-import type { Answer, Question } from '../../../src/history/keeper.ts';
+import type { Answer, Question } from '../../../src/history/history-service.ts';
 
 /** A thread whose answers wait until the test gives them. */
 function givenThread() {
@@ -61,10 +61,10 @@ describe('the history thread', () => {
     const refused: string[] = [];
     const search = (limit: number): void => void thread.find({ limit }).catch((error) => refused.push(String(error)));
     search(1);
-    await nextTurn();
+    await yieldToEventLoop();
     for (let limit = 2; limit <= 41; limit += 1) search(limit);
     search(5);
-    await nextTurn();
+    await yieldToEventLoop();
 
     expect(refused).toEqual(Array.from({ length: 8 }, () => 'Error: 32 other searches in the history wait'));
   });

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { interfaces, type Traffic } from '../../../src/collectors/interfaces.ts';
-import { changeFamilies } from '../../../src/history/change-counts.ts';
+import { changeFamilies } from '../../../src/history/configuration-change-counts.ts';
 import { History, lostMetric } from '../../../src/history/history.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { Transition } from '../../../src/state/status.ts';
@@ -140,7 +140,7 @@ describe('the history', () => {
 
   it('records the starts of the exporter, for each appliance', async () => {
     const { history } = await given();
-    history.note('start', 'exporter 1.0.0 started');
+    history.recordExporterEvent('start', 'exporter 1.0.0 started');
 
     expect(await history.find({ appliance: 'lb', farm: 'shop', limit: 10 })).toMatchObject({
       events: [{ kind: 'start', appliance: '', text: 'exporter 1.0.0 started' }],
@@ -153,9 +153,9 @@ describe('the history', () => {
 
     const moving = history.watch([], { keepMs: 1e12 }).then(() => true);
     let noted = 0;
-    while (!(await Promise.race([moving, nextTurn(false)]))) {
+    while (!(await Promise.race([moving, yieldToEventLoop(false)]))) {
       if (noted === 500) continue;
-      history.note('reload', `while it moves, ${noted}`);
+      history.recordExporterEvent('reload', `while it moves, ${noted}`);
       noted += 1;
     }
     const inTheNewOne = await events();

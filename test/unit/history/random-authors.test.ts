@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
-import { authorOf, withParts } from '../../../src/history/authors.ts';
+import { authorOf, splitReplacements } from '../../../src/history/authors.ts';
 import { inMemory } from '../../../src/history/database.ts';
-import { compareConfigured, plainDifference } from '../../../src/history/differences.ts';
+import { compareConfigured, toDifference } from '../../../src/history/differences.ts';
 import type { Difference } from '../../../src/history/event.ts';
-import { type ConfiguredReading, HistoryStore, type KeptCall } from '../../../src/history/store.ts';
+import { type ConfiguredReading, HistoryStore, type StoredCall } from '../../../src/history/store.ts';
 import { RandomAppliance } from './random-history.ts';
 
 const people = ['alice', 'bob', 'carol', 'elsewhere'] as const;
@@ -16,7 +16,7 @@ interface Deed {
   readonly writes: Readonly<Record<string, string>>;
 }
 
-type Noticed = { readonly call: KeptCall } | { readonly reading: ConfiguredReading };
+type Noticed = { readonly call: StoredCall } | { readonly reading: ConfiguredReading };
 
 interface Told {
   readonly by: string;
@@ -133,7 +133,7 @@ class RandomHistory {
 
 /** Tells what changed as the history does, without the costs of its database. */
 function toldOf(noticed: readonly Noticed[]): readonly Told[] {
-  const touches = new Map<string, KeptCall>();
+  const touches = new Map<string, StoredCall>();
   const readings = new Map<string, { readonly askedMs: number; readonly objects: readonly ConfiguredObject[] }>();
   const formerNames = new Map<string, string>();
   return noticed.flatMap((entry) => {
@@ -155,7 +155,7 @@ function toldOf(noticed: readonly Noticed[]): readonly Told[] {
         params: farm && names.has(params.farmname ?? '') ? { ...params, farmname: farm } : params,
         isBetween: touch.fromMs >= (previousCameMs ?? sinceMs) && (touch.untilMs ?? askedMs + 1) <= askedMs,
       }));
-    return withParts(compareConfigured(before.objects, objects), during).map((difference) => {
+    return splitReplacements(compareConfigured(before.objects, objects), during).map((difference) => {
       const { object, setting, name, after } = difference;
       const known = readings.get(name);
       if (object === 'farm' && setting === 'name' && after !== undefined && known) {
@@ -168,7 +168,7 @@ function toldOf(noticed: readonly Noticed[]): readonly Told[] {
         readings.set(after, { ...known, objects: renamed });
       }
       if (object === 'farm' && (after === undefined || setting === 'name')) readings.delete(name);
-      return { by: authorOf(difference, during), atMs, difference: plainDifference(difference) };
+      return { by: authorOf(difference, during), atMs, difference: toDifference(difference) };
     });
   });
 }

@@ -1,6 +1,6 @@
 import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
 import type { Difference } from '../../../src/history/event.ts';
-import type { Call } from '../../../src/history/writes.ts';
+import type { Call } from '../../../src/history/explanations.ts';
 
 interface Backend {
   address: string;

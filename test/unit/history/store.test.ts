@@ -7,7 +7,7 @@ import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
 import { HistoryDatabase, inMemory } from '../../../src/history/database.ts';
 import { EventLog } from '../../../src/history/event-log.ts';
 import type { NewEvent } from '../../../src/history/event.ts';
-import { toKept } from '../../../src/history/kept-event.ts';
+import { toStoredEvent } from '../../../src/history/stored-event.ts';
 import { HistoryStore } from '../../../src/history/store.ts';
 import { givenFolder } from '../../support/folder.ts';
 
@@ -30,7 +30,7 @@ function givenStore(file = ':memory:') {
   onTestFinished(close);
   let atMs = 0;
   const writeAll = (events: readonly NewEvent[]): void =>
-    void store.write(events.map((event) => ({ event: toKept(event) })));
+    void store.write(events.map((event) => ({ event: toStoredEvent(event) })));
   const write = (event: NewEvent): void => writeAll([event]);
   return {
     store,

@@ -3,7 +3,7 @@ import { farmConfig } from '../../../src/collectors/farm-config.ts';
 import { familiesByPart } from '../../../src/app/appliance-families.ts';
 import { TwinWatch } from '../../../src/history/twin-watch.ts';
 import type { Readings } from '../../../src/history/twins.ts';
-import { keyOf, type Reading } from '../../../src/state/reading.ts';
+import { readingKey, type Reading } from '../../../src/state/reading.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { seriesOf } from '../../support/samples.ts';
 import { turnsDuring } from '../../support/loop-turns.ts';
@@ -114,7 +114,7 @@ function manyBackends(appliance: string): readonly (readonly [string, Reading])[
   return [
     ['farms', { ...of, collector: 'farms', data: list }],
     ...names.map((farm): readonly [string, Reading] => [
-      keyOf({ collector: 'farm_config', farm }),
+      readingKey({ collector: 'farm_config', farm }),
       { ...of, collector: 'farm_config', farm, data: { configured: configured(farm) } },
     ]),
   ];

@@ -4,10 +4,10 @@ import {
   compareTwins,
   failoverSentence,
   type Readings,
-  seenFromTwin,
+  fromTwinsSide,
   type TwinComparison,
 } from '../../../src/history/twins.ts';
-import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts';
+import { readingKey, type Origin, type Reading } from '../../../src/state/reading.ts';
 
 type Given = Origin & { readonly data: unknown; readonly isWhole?: boolean };
 
@@ -15,7 +15,7 @@ type Given = Origin & { readonly data: unknown; readonly isWhole?: boolean };
 function readings(...others: readonly Given[]): Readings {
   return new Map(
     [...usual, ...others].map((each): [string, Reading] => [
-      keyOf(each),
+      readingKey(each),
       { takenAtMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );
@@ -156,7 +156,7 @@ describe('two twin appliances', () => {
       { ...place, name: '10.0.0.1:80', setting: 'weight', here: '5', there: '1' },
       { ...place, name: '10.0.0.2:80', setting: '', here: 'weight 6', there: undefined },
     ]);
-    expect(seenFromTwin(comparison).differences).toMatchObject([
+    expect(fromTwinsSide(comparison).differences).toMatchObject([
       { here: '1', there: '5' },
       { here: undefined, there: 'weight 6' },
     ]);
@@ -177,7 +177,9 @@ describe('two twin appliances', () => {
     );
 
     expect(linesOf(comparison)).toEqual(['backend shop web 10.0.0.2:80 name: 10.0.0.2:80 → 10.0.0.9:80']);
-    expect(linesOf(seenFromTwin(comparison))).toEqual(['backend shop web 10.0.0.9:80 name: 10.0.0.9:80 → 10.0.0.2:80']);
+    expect(linesOf(fromTwinsSide(comparison))).toEqual([
+      'backend shop web 10.0.0.9:80 name: 10.0.0.9:80 → 10.0.0.2:80',
+    ]);
   });
 
   it('differ once in a health check that two farms use', async () => {
@@ -227,7 +229,7 @@ describe('two twin appliances', () => {
     ['one does not know its own addresses', { ...nics(''), isWhole: false }, ['farm']],
   ])('are not known to be alike when %s', async (_, reading, kinds) => {
     const there = new Map(readings(reading));
-    if (reading.farm === 'other') there.delete(keyOf({ collector: 'farm_config', farm: shop[0] }));
+    if (reading.farm === 'other') there.delete(readingKey({ collector: 'farm_config', farm: shop[0] }));
 
     expect(await compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set(kinds) });
   });

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createSlots } from '../../../src/lib/slots.ts';
 
@@ -17,11 +17,11 @@ function givenWork(begun: string[]) {
     },
     end: async (name: string) => {
       ends.get(name)?.resolve();
-      await nextTurn();
+      await yieldToEventLoop();
     },
     fail: async (name: string) => {
       ends.get(name)?.reject(new Error('broken'));
-      await nextTurn();
+      await yieldToEventLoop();
     },
   };
 }
@@ -32,7 +32,7 @@ it('slots run as much work at once as there are slots, in the order of the reque
   const { work, end, fail } = givenWork(begun);
   const results = ['a', 'b', 'c', 'd'].map((name) => inSlot(never, work(name)));
   const outcomes = Promise.allSettled(results);
-  await nextTurn();
+  await yieldToEventLoop();
   expect(begun).toEqual(['a', 'b']);
 
   await fail('b');
@@ -79,7 +79,7 @@ it.each([0, 1, 2, 3, 4, 5, 6])(
     for (let step = 0; step < steps; step += 1) await Promise.resolve();
     leaving.abort(new Error('left'));
     await Promise.all([first, left]);
-    await nextTurn();
+    await yieldToEventLoop();
 
     expect(begun).toEqual(['last']);
   },

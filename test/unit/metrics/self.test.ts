@@ -8,7 +8,7 @@ it("the exporter's own metrics have version, start and configuration, which appe
   const self = createSelfMetrics(build);
   const before = await self.text();
 
-  self.configurationLoaded(1_700_000_000_500);
+  self.recordLoaded(1_700_000_000_500);
 
   const text = await self.text();
   expect(text).toContain('zlb_exporter_build_info{version="1.2.3",revision="abc",node_version="v24.0.0"} 1\n');
@@ -20,9 +20,9 @@ it("the exporter's own metrics have version, start and configuration, which appe
 it("the exporter's own metrics have the expiry of current certificates and tokens, and of no replaced ones", async () => {
   const self = createSelfMetrics(build);
   const token = (principal: string, endsAtMs: number) => ({ kind: 'token', principal, endsAtMs }) as const;
-  self.credentialsAre([token('alice', 1_900_000_000_000), token('bob', 1_800_000_000_000)]);
+  self.setCredentials([token('alice', 1_900_000_000_000), token('bob', 1_800_000_000_000)]);
 
-  self.credentialsAre([token('alice', 2_000_000_000_000)]);
+  self.setCredentials([token('alice', 2_000_000_000_000)]);
 
   const ends = (await self.text()).match(/^zlb_exporter_credential.*$/gm);
   expect(ends).toEqual([

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { counter, type Emit, gauge } from '../../../src/metrics/family.ts';
-import type { Format } from '../../../src/metrics/page.ts';
+import type { Format } from '../../../src/metrics/exposition.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
 import { createMetricsStore, type MetricsStore } from '../../../src/metrics/store.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
@@ -34,12 +34,12 @@ describe('the metrics page', () => {
   });
 
   it.each(['identity', 'gzip'] as const)('omits configured labels if asked to, as %s', async (encoding) => {
-    const info = { ...gauge('zlb_info', 'What it is (any call).', ['kernel']), takesConfiguredLabels: true };
+    const info = { ...gauge('zlb_info', 'What it is (any call).', ['kernel']), hasConfiguredLabels: true };
     const store = createMetricsStore([info]);
     store.arrange(['lb-1']);
     put(store, 'lb-1', 'a', (emit) => emit.sample(info, { kernel: '6,site="x"' }, 1, { site: 'a "b", c', rack: '1' }));
 
-    const page = await store.page({ format: 'text', encoding }, new Set(['lb-1']), true);
+    const page = await store.exposition({ format: 'text', encoding }, new Set(['lb-1']), true);
 
     const bytes = Buffer.concat(page.finish(''));
     const text = encoding === 'gzip' ? gunzipSync(bytes) : bytes;
@@ -54,7 +54,7 @@ describe('the metrics page', () => {
       put(store, 'lb-1', 'a', (emit) => {
         for (let code = 0; code < series; code += 1) emit.sample(calls, { code: String(code) }, code);
       });
-      await store.page(plain);
+      await store.exposition(plain);
       order.push('page');
       await other;
       return order;
@@ -108,24 +108,24 @@ describe('the metrics page', () => {
   it('is the same object until something changes', async () => {
     const store = given();
     put(store, 'lb-1', 'a', fillEverything);
-    const page = await store.page(plain);
+    const page = await store.exposition(plain);
 
     store.remove('lb-1', 'never put');
     store.remove('lb-9', 'a');
     put(store, 'lb-9', 'a', fillEverything);
 
-    expect(await store.page(plain)).toBe(page);
+    expect(await store.exposition(plain)).toBe(page);
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
-    expect(await store.page(plain)).not.toBe(page);
+    expect(await store.exposition(plain)).not.toBe(page);
   });
 
   it('stays the same for a slow reader', async () => {
     const store = given();
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
-    const before = await store.page(plain);
+    const before = await store.exposition(plain);
 
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 1));
-    await store.page(plain);
+    await store.exposition(plain);
 
     expect(Buffer.concat(before.finish('')).toString()).toContain('} 0\n');
   });
@@ -228,6 +228,6 @@ function upLines(page: string): readonly string[] | null {
 }
 
 async function unpacked(store: MetricsStore, format: Format = 'text'): Promise<string> {
-  const page = await store.page({ format, encoding: 'gzip' });
+  const page = await store.exposition({ format, encoding: 'gzip' });
   return gunzipSync(Buffer.concat(page.finish(''))).toString();
 }

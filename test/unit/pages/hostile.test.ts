@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
-import type { TwinOf } from '../../../src/history/twin-watch.ts';
+import type { TwinStatus } from '../../../src/history/twin-watch.ts';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
 import type { NewEvent } from '../../../src/history/event.ts';
 import { givenHistory, historyEvent, weightChange } from '../../support/given-events.ts';
@@ -40,7 +40,7 @@ const runbooks = (name: string): string => `runbooks${farm(name)}`;
 async function pageOf(name: string, query: string): Promise<string> {
   const app = fastify();
   registerStatusPage(app, {
-    describe: () => fleetCalled(name),
+    fleetStatus: () => fleetCalled(name),
     unknownApplianceMessage: () => 'Nobody knows it.',
     exporter: () => exporterFacts(),
     spoken: (text) => text,
@@ -54,7 +54,7 @@ async function pageOf(name: string, query: string): Promise<string> {
   return payload;
 }
 
-function twinCalled(name: string): TwinOf {
+function twinCalled(name: string): TwinStatus {
   const place = { object: 'farm', farm: name, service: name, name } as const;
   const differences = [
     { ...place, setting: '', here: name, there: undefined },

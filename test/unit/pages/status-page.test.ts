@@ -2,7 +2,7 @@ import { neverCompared } from '../../../src/history/twins.ts';
 import { type FastifyInstance, fastify } from 'fastify';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { TwinOf } from '../../../src/history/twin-watch.ts';
+import type { TwinStatus } from '../../../src/history/twin-watch.ts';
 import type { ExporterFacts } from '../../../src/pages/status/exporter-panel.ts';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
 import { applianceProblems } from '../../../src/state/appliance-problems.ts';
@@ -25,7 +25,7 @@ import { turnsDuring } from '../../support/loop-turns.ts';
 describe('the summary line', () => {
   it('reports no problem only if everything was read and is fresh', async () => {
     expect(await sentence(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
-    expect(await pageWith({})).toContain('are for the alerts');
+    expect(await pageWith({})).toContain('Only alerts cover');
   });
 
   it.each<[string, Partial<ApplianceStatus>]>([
@@ -88,7 +88,7 @@ describe('the summary line', () => {
 
     const text = await pageWith({ up: false, breaker: 'open', collectors });
 
-    expect(text).toContain('The appliance gives no answer;');
+    expect(text).toContain('The appliance does not answer;');
     expect(text).toContain('>no answer<');
     expect(text).not.toMatch(/>answers</);
   });
@@ -394,9 +394,9 @@ describe('the page of one appliance', () => {
 });
 
 describe('the view of twins', () => {
-  const given = (comparison: TwinOf['comparison']) =>
+  const given = (comparison: TwinStatus['comparison']) =>
     givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })), {}, { twin: { name: 'lb-2', comparison } });
-  const sectionOf = async (comparison: TwinOf['comparison']): Promise<string> =>
+  const sectionOf = async (comparison: TwinStatus['comparison']): Promise<string> =>
     /<section id="twin".*?<\/section>/s.exec(await textAt(given(comparison), '/?appliance=lb-1'))?.[0] ?? '';
   const place = { object: 'backend', farm: 'shop', service: 'web', name: '10.0.0.1:80' } as const;
 
@@ -550,11 +550,11 @@ describe('the response', () => {
 function givenPage(
   fleet: FleetStatus | (() => FleetStatus),
   facts: Partial<ExporterFacts> = {},
-  { lastMinute = {}, twin }: { lastMinute?: Readonly<Record<string, LastMinute>>; twin?: TwinOf } = {},
+  { lastMinute = {}, twin }: { lastMinute?: Readonly<Record<string, LastMinute>>; twin?: TwinStatus } = {},
 ): FastifyInstance {
   const app = fastify();
   registerStatusPage(app, {
-    describe: typeof fleet === 'function' ? fleet : () => fleet,
+    fleetStatus: typeof fleet === 'function' ? fleet : () => fleet,
     unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
     exporter: () => exporterFacts(facts),
     spoken: (text) => text,

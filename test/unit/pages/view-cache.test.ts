@@ -13,7 +13,7 @@ it('the view cache keeps the newest 32 views of a summary, because anybody may s
   const look = (search: string) =>
     view(summary, {
       key: search,
-      left: here,
+      closed: here,
       render: () => {
         rendered.push(search);
         return Promise.resolve({ status: 200, text: search, etagInput: search });
@@ -32,8 +32,8 @@ it('the view cache renders the next view even if one before it failed', async ()
   const view = createViewCache();
   const summary = {} as HealthSummary;
 
-  const failing = view(summary, { key: 'one', left: here, render: () => Promise.reject(new Error('a bug')) });
-  const next = view(summary, { key: 'other', left: here, render: () => Promise.resolve(page) });
+  const failing = view(summary, { key: 'one', closed: here, render: () => Promise.reject(new Error('a bug')) });
+  const next = view(summary, { key: 'other', closed: here, render: () => Promise.resolve(page) });
 
   await expect(failing).rejects.toThrow('a bug');
   expect((await next)?.bytes.toString()).toBe('a page');
@@ -46,8 +46,8 @@ it('the view cache skips a view whose readers have all left, and renders one tha
   const leaving = new AbortController();
   const rendered: string[] = [];
   const look = (key: string, left: AbortSignal) =>
-    view(summary, { key, left, render: () => (rendered.push(key), Promise.resolve(page)) });
-  void view(summary, { key: 'first', left: here, render: () => first.promise });
+    view(summary, { key, closed: left, render: () => (rendered.push(key), Promise.resolve(page)) });
+  void view(summary, { key: 'first', closed: here, render: () => first.promise });
 
   const views = [look('left', leaving.signal), look('shared', leaving.signal), look('shared', here)];
   leaving.abort();

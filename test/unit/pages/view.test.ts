@@ -9,7 +9,7 @@ const anyView: fc.Arbitrary<View> = fc.oneof(
   fc.record({ kind: fc.constant('list' as const), list: fc.constantFrom(...lists), page }),
   fc.record(
     {
-      kind: fc.constant('changes' as const),
+      kind: fc.constant('events' as const),
       list: fc.constant('changes' as const),
       appliance: name,
       farm: name,
@@ -44,7 +44,7 @@ describe('the query of a view', () => {
     ['list=problems&page=1e9', { kind: 'list', list: 'problems', page: 1 }],
     ['list=problems&page=x', { kind: 'list', list: 'problems', page: 1 }],
     ['farm=shop', { kind: 'fleet' }],
-    ['list=changes&appliance=&farm=&event=&since=', { kind: 'changes', list: 'changes', page: 1 }],
+    ['list=changes&appliance=&farm=&event=&since=', { kind: 'events', list: 'changes', page: 1 }],
   ])('accepts %s', (query, view) => {
     expect(readView(queryIn(query))).toEqual(view);
   });

@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { labelValue, renderRegistry } from '../../../src/metrics/render.ts';
 import { lineResults, type Objective, RequestCounts } from '../../../src/request-log/counts.ts';
-import type { LoggedAnswer } from '../../../src/request-log/logged-line.ts';
+import type { LoggedResponse } from '../../../src/request-log/logged-line.ts';
 import { keptBytes } from '../../support/kept-memory.ts';
 import { seriesOf, valueOf } from '../../support/samples.ts';
 
-const answer: LoggedAnswer = {
+const answer: LoggedResponse = {
   kind: 'answer',
   farm: 'shop',
   service: 'front',
@@ -36,7 +36,7 @@ it('a name is written as in all other families, whatever an appliance puts into 
   const counts = new RequestCounts('lb', [100], []);
   const names = ['a\0b', '\ud800', '\ud801', 'x'.repeat(500), 'a,backend:b', 'turned\u202e'];
   counts.learn([{ name: 'shop', backends: names.map((backend) => ({ service: 'front', backend })) }]);
-  counts.answered({ ...answer, backend: '' });
+  counts.countResponse({ ...answer, backend: '' });
 
   const page = await renderRegistry(counts.reading().registry);
 
@@ -60,7 +60,7 @@ describe('counted requests', () => {
     ['999', 'unknown'],
   ])('have for the status %s the code %s', async (code, label) => {
     const { counts, page } = given();
-    counts.answered({ ...answer, code });
+    counts.countResponse({ ...answer, code });
     expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.1:80', code: label })).toBe(1);
   });
 
@@ -76,7 +76,7 @@ describe('counted requests', () => {
     ['no service', { service: '', backend: '' }, { farm: 'shop', service: '', backend: '' }],
   ])('share one name when polling does not know %s', async (_, names, labels) => {
     const { counts, page } = given();
-    counts.answered({ ...answer, ...names });
+    counts.countResponse({ ...answer, ...names });
     expect(valueOf(await page(), 'zlb_requests_total', { ...labels, code: '2xx' })).toBe(1);
   });
 
@@ -90,7 +90,7 @@ describe('counted requests', () => {
     const kept = await keptBytes(() => {
       for (const { backend } of backends) {
         const rest = `${'x'.repeat(60_000)}${backend}`;
-        counts.answered({ ...answer, backend: Buffer.from(rest).toString('latin1').slice(60_000) });
+        counts.countResponse({ ...answer, backend: Buffer.from(rest).toString('latin1').slice(60_000) });
       }
     });
     expect(kept).toBeLessThan(10_000_000);
@@ -108,7 +108,7 @@ describe('counted requests', () => {
     }));
     for (let round = 0; round < 2; round += 1) {
       counts.learn(many);
-      for (const { name } of many) counts.answered({ ...answer, farm: name });
+      for (const { name } of many) counts.countResponse({ ...answer, farm: name });
     }
 
     expect((await page()).length).toBeLessThan(10_000_000);
@@ -117,9 +117,9 @@ describe('counted requests', () => {
   it('create no series for forged names', async () => {
     const { counts, page } = given();
     for (let index = 0; index < 1_000; index += 1) {
-      counts.answered({ ...answer, farm: `f${index}` });
-      counts.answered({ ...answer, service: `s${index}`, backend: `b${index}` });
-      counts.denied(`f${index}`);
+      counts.countResponse({ ...answer, farm: `f${index}` });
+      counts.countResponse({ ...answer, service: `s${index}`, backend: `b${index}` });
+      counts.countDenial(`f${index}`);
     }
     const series = seriesOf(await page(), 'zlb_requests_total').filter((line) => !line.endsWith(' 0'));
     expect(series).toHaveLength(2);
@@ -129,7 +129,7 @@ describe('counted requests', () => {
   it('keep their names when polling no longer knows them', async () => {
     const { counts, page } = given();
     counts.learn([]);
-    counts.answered(answer);
+    counts.countResponse(answer);
     expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.1:80', code: '2xx' })).toBe(1);
   });
 
@@ -142,7 +142,7 @@ describe('counted requests', () => {
     async (_, labels, codes) => {
       const { counts, page } = given();
       expect(seriesOf(await page(), 'zlb_requests_total')).toEqual([]);
-      counts.answered({ ...answer, code: '200' });
+      counts.countResponse({ ...answer, code: '200' });
       const text = await page();
       for (const code of codes) expect(valueOf(text, 'zlb_requests_total', { ...labels, code })).toBe(0);
     },
@@ -150,15 +150,15 @@ describe('counted requests', () => {
 
   it('start at 0 when they fail by a backend that is added later', async () => {
     const { counts, page } = given();
-    counts.answered(answer);
+    counts.countResponse(answer);
     counts.learn([{ name: 'shop', backends: [{ service: 'front', backend: '10.0.0.2:80' }] }]);
     expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.2:80', code: '502' })).toBe(0);
   });
 
   it('have a duration by backend too, as sum and count', async () => {
     const { counts, page } = given();
-    counts.answered(answer);
-    counts.answered({ ...answer, seconds: 0.25 });
+    counts.countResponse(answer);
+    counts.countResponse({ ...answer, seconds: 0.25 });
     const text = await page();
     const labels = { farm: 'shop', service: 'front', backend: '10.0.0.1:80' };
     expect(valueOf(text, 'zlb_backend_request_duration_seconds_sum', labels)).toBe(0.3);
@@ -168,7 +168,7 @@ describe('counted requests', () => {
 
   it('count each when one line stands for many', async () => {
     const { counts, page } = given();
-    counts.answered(answer, 3);
+    counts.countResponse(answer, 3);
     const text = await page();
     expect(valueOf(text, 'zlb_requests_total', { code: '2xx' })).toBe(3);
     expect(valueOf(text, 'zlb_response_bytes_total')).toBe(300);
@@ -177,7 +177,7 @@ describe('counted requests', () => {
 
   it('have neither size nor duration when the proxy answers itself', async () => {
     const { counts, page } = given();
-    counts.answered({ ...answer, code: '503', bytes: undefined, seconds: undefined });
+    counts.countResponse({ ...answer, code: '503', bytes: undefined, seconds: undefined });
     const text = await page();
     expect(valueOf(text, 'zlb_requests_total', { backend: '10.0.0.1:80', code: '503' })).toBe(1);
     expect(text).not.toMatch(/^zlb_(?:request_duration|response_bytes)\w*\{/m);
@@ -193,7 +193,7 @@ describe('counted requests', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(some, { maxLength: 50 }), async (answers) => {
         const { counts, page } = given();
-        for (const each of answers) counts.answered({ ...answer, ...each });
+        for (const each of answers) counts.countResponse({ ...answer, ...each });
         const text = await page();
         const sum = (name: string, labels = {}) =>
           seriesOf(text, name, labels).reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
@@ -222,7 +222,7 @@ describe('an objective', () => {
     ['a response of the proxy itself', { code: '503', seconds: undefined }, [1, 0]],
   ])('is evaluated correctly for %s', async (_, part, missed) => {
     const { counts, page } = given({ objectives });
-    counts.answered({ ...answer, ...part });
+    counts.countResponse({ ...answer, ...part });
     const text = await page();
     const missedOf = (objective: string) => valueOf(text, 'zlb_objective_missed_total', { farm: 'shop', objective });
     expect([missedOf('availability'), missedOf('latency')]).toEqual(missed);
@@ -252,7 +252,7 @@ it('the last minute of a farm has the rate, the failures and the 95th percentile
   expect(counts.lastMinute('shop')).toBeUndefined();
 
   for (let index = 0; index < 100; index += 1)
-    counts.answered({ ...answer, code: index < 3 ? '502' : '200', seconds: index < 94 ? 0.05 : 0.7 });
+    counts.countResponse({ ...answer, code: index < 3 ? '502' : '200', seconds: index < 94 ? 0.05 : 0.7 });
   expect(counts.lastMinute('shop'), 'ten seconds that are not over').toBeUndefined();
   vi.advanceTimersByTime(10_000);
   expect(counts.lastMinute('shop')).toEqual({ perSecond: 100 / 60, failed: 3, p95Seconds: 1 });
@@ -265,8 +265,8 @@ it('names of an appliance are known up to 10,000, and the others count as unknow
   const { counts, page } = given();
   counts.learn(Array.from({ length: 10_001 }, (_, index) => ({ name: `farm-${index}`, backends: [] })));
 
-  counts.answered({ ...answer, farm: 'farm-9000' });
-  counts.answered({ ...answer, farm: 'farm-10000' });
+  counts.countResponse({ ...answer, farm: 'farm-9000' });
+  counts.countResponse({ ...answer, farm: 'farm-10000' });
 
   const requestsOf = async (farm: string) => seriesOf(await page(), 'zlb_requests_total', { farm, code: '2xx' }).length;
   expect(await requestsOf('farm-9000')).toBe(1);

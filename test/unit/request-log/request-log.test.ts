@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { linesPerSlot, RequestLog, slotMs } from '../../../src/request-log/request-log.ts';
+import { linesPerWindow, RequestLog, windowMs } from '../../../src/request-log/request-log.ts';
 
 const line =
   'shop, shop.example.com 203.0.113.9 - - [26/Nov/2026:04:17:34 +0000] "GET / HTTP/1.1" 200 5 "" "curl" (web -> 10.0.0.11:80) 0.042 sec';
@@ -18,16 +18,16 @@ it('a line that stands for many requests uses the rate limit of its sender for a
   onTestFinished(() => log.close());
   const appliances = [{ name: 'lb', from: ['192.0.2.1'], objectives: [] }];
   (await log.prepare({ receiver: {}, buckets: [100], appliances })).commit();
-  const sender = log.senderOf('192.0.2.1');
+  const sender = log.consumerFor('192.0.2.1');
   log.publish();
 
-  sender?.line(`<134>Nov 26 04:17:34 lb pound: message repeated ${4 * linesPerSlot} times: [ ${line}]`);
+  sender?.line(`<134>Nov 26 04:17:34 lb pound: message repeated ${4 * linesPerWindow} times: [ ${line}]`);
 
   const over = Array.from({ length: 5 }, () => {
     const isOver = sender?.isOverLimit;
     // A datagram that is dropped.
     if (isOver) sender?.fault('over_limit');
-    vi.advanceTimersByTime(slotMs);
+    vi.advanceTimersByTime(windowMs);
     return isOver;
   });
   expect(over).toEqual([true, true, true, true, false]);

@@ -31,7 +31,7 @@ function given(names: readonly string[] = all) {
     answers(more: Partial<Record<ReadKey, Answer>>) {
       others = more;
     },
-    describe: () => current.describe(),
+    describe: () => current.status(),
     async replace(settings: Parameters<typeof rest.replace>[0]) {
       current = await rest.replace(settings);
       return current;

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Representation } from '../../../src/metrics/page.ts';
+import type { Representation } from '../../../src/metrics/exposition.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/scheduler/counters.ts';
 import { FleetPoller, type FleetParts, type PolledAppliance } from '../../../src/scheduler/fleet.ts';
 import { Lateness } from '../../../src/scheduler/lateness.ts';
-import { ApplianceState, type FoundReading, type StateListener } from '../../../src/state/appliance-state.ts';
+import { ApplianceState, type NewReading, type StateListener } from '../../../src/state/appliance-state.ts';
 import type { Transition } from '../../../src/state/status.ts';
 import { appliance as applianceCollector } from '../../../src/collectors/appliance.ts';
 import { unknownAppliance } from '../../support/fleet-status.ts';
@@ -17,9 +17,9 @@ afterEach(() => void vi.useRealTimers());
 it('an exposition refreshes the named appliances, or all of them, at each request', async () => {
   const { fleet, expired } = await given(['lb-1', 'lb-2', 'lb-3']);
 
-  await fleet.page(text, new Set(['lb-2']));
+  await fleet.exposition(text, new Set(['lb-2']));
   const forOne = expired.splice(0);
-  await fleet.page(text);
+  await fleet.exposition(text);
 
   expect(forOne).toEqual(['lb-2']);
   expect(expired).toEqual(['lb-1', 'lb-2', 'lb-3']);
@@ -57,7 +57,7 @@ it('the status of a fleet keeps events of an appliance with new settings, and no
   await fleet.watch([{ name: 'lb-2', labels: { site: 'paris' } }]);
   tell('lb-2');
 
-  expect(fleet.describe().transitions.map(({ appliance }) => appliance)).toEqual(['lb-2', 'lb-2']);
+  expect(fleet.status().transitions.map(({ appliance }) => appliance)).toEqual(['lb-2', 'lb-2']);
 });
 
 describe('a thousand appliances', () => {
@@ -92,7 +92,7 @@ describe('a thousand appliances', () => {
   });
 });
 
-const emptyReading: FoundReading = {
+const emptyReading: NewReading = {
   collector: applianceCollector,
   data: {},
   takenAtMs: 0,
@@ -121,7 +121,7 @@ async function given(names: readonly string[]) {
       expire: () => void expired.push(name),
       changed: () => Promise.resolve(),
       hadFirstRuns: true,
-      describe: () => unknownAppliance({ name }),
+      status: () => unknownAppliance({ name }),
       close: () => Promise.resolve(),
       counters: createCounters(name),
       handover: {

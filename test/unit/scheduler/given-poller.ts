@@ -165,7 +165,7 @@ export function givenPoller(parts: {
     },
     exposition() {
       current.expire();
-      return store.page({ format: 'text', encoding: 'identity' });
+      return store.exposition({ format: 'text', encoding: 'identity' });
     },
     /** Sets the system clock off by so much from now on; the monotonic clock of timers stays. */
     setClock(ms: number) {

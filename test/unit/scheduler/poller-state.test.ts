@@ -52,7 +52,7 @@ describe('a poller that replaces another', () => {
     await vi.advanceTimersByTimeAsync(minuteMs);
 
     expect(lacking.asked.filter(({ key }) => key === 'listVpns')).toHaveLength(before);
-    expect(successor.describe().collectors.find(({ name }) => name === 'vpn')).toMatchObject({ isSupported: false });
+    expect(successor.status().collectors.find(({ name }) => name === 'vpn')).toMatchObject({ isSupported: false });
   });
 
   it('shows a reading that cannot be renewed no longer than that, although the appliance responds', async () => {
@@ -149,7 +149,7 @@ describe('a poller that replaces another', () => {
 
     const successor = await replace({ names: ['farms'] });
 
-    expect(successor.describe().deactivated).toBe(false);
+    expect(successor.status().deactivated).toBe(false);
   });
 
   it('removes at once the series without a reading of a disabled collector', async () => {

@@ -130,7 +130,7 @@ describe('the reading publisher', () => {
     expect(() => put('db')).toThrow(
       expect.objectContaining({
         reason: 'oversize',
-        message: expect.stringContaining('more than 1000 bytes; leave farms out'),
+        message: expect.stringContaining('more than 1000 bytes, 4 times limits.body_bytes'),
       }),
     );
     known.expire(1_000);

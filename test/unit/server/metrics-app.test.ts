@@ -4,12 +4,12 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMetricsApp, maxPagesAtOnce, type ReloadOutcome } from '../../../src/server/metrics-app.ts';
+import { createMetricsApp, maxExpositionsAtOnce, type ReloadOutcome } from '../../../src/server/metrics-app.ts';
 import { createWebAccess } from '../../../src/server/web-access.ts';
 import { openToAll } from '../../../src/server/web-policy.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
-import type { Page } from '../../../src/metrics/page.ts';
+import type { Exposition } from '../../../src/metrics/exposition.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { ApplianceStatus } from '../../../src/state/status.ts';
@@ -373,14 +373,14 @@ describe('the metrics listener', () => {
 
 describe('the pages of single appliances', () => {
   it('are rendered a few at a time, and not for readers that have left', async () => {
-    const made: PromiseWithResolvers<Page>[] = [];
-    const page: Fleet['page'] = () => {
+    const made: PromiseWithResolvers<Exposition>[] = [];
+    const page: Fleet['exposition'] = () => {
       made.push(Promise.withResolvers());
       return made.at(-1)!.promise;
     };
     const app = givenApp({ page });
     const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
-    const first = Array.from({ length: maxPagesAtOnce }, () => get(app, '/probe?target=lb-1'));
+    const first = Array.from({ length: maxExpositionsAtOnce }, () => get(app, '/probe?target=lb-1'));
     const leaver = connect(port, '127.0.0.1').on('error', () => undefined);
     leaver.write('GET /probe?target=lb-1 HTTP/1.1\r\nHost: x\r\n\r\n');
     const [socket] = (await once(app.server, 'connection')) as [Socket];
@@ -390,15 +390,15 @@ describe('the pages of single appliances', () => {
     const last = get(app, '/metrics?appliance=lb-1&appliance=lb-2');
     const madeAtFirst = made.length;
 
-    for (let index = 0; index <= maxPagesAtOnce; index += 1) {
+    for (let index = 0; index <= maxExpositionsAtOnce; index += 1) {
       await untilIs(() => made.length > index, true);
       made[index]!.resolve({ finish: (end) => [Buffer.from(end)] });
     }
     const answers = await Promise.all([...first, last]);
 
-    expect(madeAtFirst).toBe(maxPagesAtOnce);
+    expect(madeAtFirst).toBe(maxExpositionsAtOnce);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
-    expect(made).toHaveLength(maxPagesAtOnce + 1);
+    expect(made).toHaveLength(maxExpositionsAtOnce + 1);
   });
 });
 
@@ -409,7 +409,7 @@ interface Given {
   readonly log?: string[];
   readonly reload?: () => Promise<ReloadOutcome>;
   readonly findEvents?: () => Promise<string>;
-  readonly page?: Fleet['page'];
+  readonly page?: Fleet['exposition'];
 }
 
 function givenApp({
@@ -434,11 +434,11 @@ function givenApp({
   const fleet: Fleet = {
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
     watches: (appliance) => names.includes(appliance),
-    page: page ?? ((form, appliances) => store.page(form, appliances)),
+    exposition: page ?? ((form, appliances) => store.exposition(form, appliances)),
     get ready() {
       return state.ready;
     },
-    describe() {
+    status() {
       if (statuses instanceof Error) throw statuses;
       return { appliances: statuses, transitions: [] };
     },

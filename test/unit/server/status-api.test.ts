@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { TwinOf } from '../../../src/history/twin-watch.ts';
+import type { TwinStatus } from '../../../src/history/twin-watch.ts';
 import { registerStatusApi } from '../../../src/server/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/state/status.ts';
 import { limitUnfinished } from '../../../src/server/unfinished-responses.ts';
@@ -63,7 +63,7 @@ function given(status: FleetStatus) {
   const app = fastify();
   const state: {
     status: FleetStatus;
-    twin?: TwinOf;
+    twin?: TwinStatus;
     nowMs: number;
     described: string[];
     onDescribe?: () => void;

@@ -146,11 +146,15 @@ const requests: readonly Scene[] = [
     '',
   ],
   ['an objective of availability of a farm of zproxy', { objectives: ['shop'], ...farm({ proxy: 'zproxy' }) }, ''],
-  ['a log without a request', { objectives: ['shop'], isLogSilent: true, ...farm({}) }, 'warning ZlbRequestLogSilent'],
-  ['a log without a request, and no objective', { objectives: [], isLogSilent: true, ...farm({}) }, ''],
+  [
+    'a log without a request',
+    { objectives: ['shop'], isRequestLogEmpty: true, ...farm({}) },
+    'warning ZlbRequestLogSilent',
+  ],
+  ['a log without a request, and no objective', { objectives: [], isRequestLogEmpty: true, ...farm({}) }, ''],
   [
     'a log without a request, since the farm does not log',
-    { objectives: ['shop'], isLogSilent: true, ...farm({ logs: false, ...dated }) },
+    { objectives: ['shop'], isRequestLogEmpty: true, ...farm({ logs: false, ...dated }) },
     'warning ZlbRequestLogSilent',
   ],
   [

@@ -5,25 +5,25 @@ import type { MetricsStore } from '../metrics/store.ts';
 import { objectKey } from './differences.ts';
 import { outsideGateway, type NewEvent } from './event.ts';
 
-const changes = counter(
+const changesFamily = counter(
   'zlb_configuration_changes_total',
-  'Objects whose configuration changed between two readings, by who changed it: a call of the gateway, or somebody elsewhere, also where it may have been either (this exporter).',
+  'Objects whose configuration changed between two readings, by author: gateway, or elsewhere if it may have been somebody else (this exporter).',
   ['object', 'by'],
 );
-const changed = gauge(
+const lastChangedFamily = gauge(
   'zlb_farm_configuration_changed_timestamp_seconds',
-  'Unix time at which a farm was last seen to be configured otherwise; absent if it never was (this exporter).',
+  'Unix time at which the configuration of a farm was last seen to change; absent if it never did (this exporter).',
   ['farm'],
 );
 
-export const changeFamilies: readonly Family[] = [changes, changed];
+export const changeFamilies: readonly Family[] = [changesFamily, lastChangedFamily];
 
 const authors = ['gateway', 'elsewhere'] as const;
 const storeKey = 'history';
-/** As many farms as a list has; an appliance may name others each time. */
+/** As many farms as a list may have; an appliance may name others each time. */
 const maxFarms = 2_500;
 
-export class ChangeCounts {
+export class ConfigurationChangeCounts {
   readonly #appliance: string;
   readonly #store: Pick<MetricsStore, 'put'>;
   readonly #counts = new Map<string, number>();
@@ -36,12 +36,12 @@ export class ChangeCounts {
   }
 
   add(changes: readonly NewEvent[]): void {
-    for (const change of changes) this.#add(change);
+    for (const each of changes) this.#count(each);
     for (const farm of [...this.#farms.keys()].slice(0, -maxFarms)) this.#farms.delete(farm);
     this.publish();
   }
 
-  #add({ by, atMs, differences }: NewEvent): void {
+  #count({ by, atMs, differences }: NewEvent): void {
     const author = by?.startsWith(outsideGateway) ? 'elsewhere' : 'gateway';
     const objects = new Map(differences.map((each) => [objectKey(each), each.object]));
     for (const object of objects.values()) {
@@ -57,8 +57,8 @@ export class ChangeCounts {
     }
   }
 
-  /** Learns of a change before this start. */
-  changedBefore(farm: string, atMs: number): void {
+  /** Adds the time of a change before this start. */
+  addEarlierChange(farm: string, atMs: number): void {
     this.#farms.set(farm, Math.max(atMs, this.#farms.get(farm) ?? 0));
   }
 
@@ -66,8 +66,8 @@ export class ChangeCounts {
     const filled = fillRegistry(this.#appliance, (emit) => {
       // From 0, so that the first change is a difference.
       for (const object of configuredKinds)
-        for (const by of authors) emit.sample(changes, { object, by }, this.#counts.get(`${object} ${by}`) ?? 0);
-      for (const [farm, atMs] of this.#farms) emit.sample(changed, { farm }, atMs / 1_000);
+        for (const by of authors) emit.sample(changesFamily, { object, by }, this.#counts.get(`${object} ${by}`) ?? 0);
+      for (const [farm, atMs] of this.#farms) emit.sample(lastChangedFamily, { farm }, atMs / 1_000);
     });
     this.#store.put(this.#appliance, storeKey, filled);
   }

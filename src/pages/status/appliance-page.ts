@@ -1,13 +1,13 @@
 import { type Level, levelOfState, wordOfState } from '../../state/level.ts';
-import { markOf, stateMark } from '../marks.ts';
+import { stateMarkFor, stateMark } from '../marks.ts';
 import type { Problem } from '../../state/problem.ts';
 import { adminCommand } from '../../lib/text.ts';
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../../state/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
 import { backTo, emptyNote, factList, listPage, panel, problemList, singlePanel } from './section.ts';
-import { farmList, sortedFarms } from './farm-list.ts';
-import { html, type Markup, type Part } from '../html.ts';
+import { farmDetails, sortedFarms } from './farm-details.ts';
+import { html, type Markup, type Renderable } from '../html.ts';
 import { allReadingChips } from './reading-chips.ts';
 import type { ApplianceHealth, HealthSummary } from '../../state/health.ts';
 import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
@@ -23,11 +23,11 @@ const maxDoubts = 20;
 type ApplianceView = View & { readonly kind: 'appliance' };
 
 /** Renders one appliance, with other panels of it, and all of its farms and their backends. */
-export function applianceContent(
+export function appliancePage(
   health: ApplianceHealth,
   view: ApplianceView,
   summary: HealthSummary,
-  panels: Part,
+  panels: Renderable,
 ): Markup {
   const { status, problems, doubts } = health;
   const { name } = status;
@@ -42,7 +42,7 @@ ${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.s
 ${panel('farms', 'Farms', farmsOf(health, view, summary))}
 </div><div>
 ${panels}
-${panel('appliance', 'The appliance', facts(health))}
+${panel('appliance', 'The appliance', applianceFacts(health))}
 ${panel('readings', 'Readings', allReadingChips(status, nowMs))}
 ${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, maxCertificates), nowMs))}
 ${panel('activations', 'Activation', activationTable([health], nowMs))}
@@ -52,17 +52,17 @@ ${panel('interfaces', 'Interfaces', interfaceChips(status))}
 
 const notRead = emptyNote('They were not read, or so long ago that they are not shown.');
 
-function farmsOf(health: ApplianceHealth, view: ApplianceView, summary: HealthSummary): Part {
+function farmsOf(health: ApplianceHealth, view: ApplianceView, summary: HealthSummary): Renderable {
   const { farms } = health.status;
   if (farms === undefined) return notRead;
   if (farms.length === 0) return emptyNote('It has no farms.');
   const render = (from: number, to: number): Markup =>
-    farmList(sortedFarms(health, farms).slice(from, to), summary, maxBackends);
+    farmDetails(sortedFarms(health, farms).slice(from, to), summary, maxBackends);
   return [lastReadNote(health.status), ...listPage({ view, count: farms.length, noun: 'farm', render })];
 }
 
-/** Says when the states of an appliance were read that does not answer. */
-function lastReadNote(status: ApplianceStatus): Part {
+/** Says when the states were read, if the appliance does not answer. */
+function lastReadNote(status: ApplianceStatus): Renderable {
   const lastMs = lastReadMs(status);
   if (isAnswering(status) || lastMs === undefined) return false;
   return html`<p class="note">Not known now. As last read, at ${clockTime(lastMs)}:</p>`;
@@ -72,16 +72,16 @@ function interfaceChips(status: ApplianceStatus): Markup {
   const { interfaces } = status;
   if (interfaces === undefined) return notRead;
   if (interfaces.length === 0) return emptyNote('There is none.');
-  // One that was down from the first look on may be down by choice.
+  // An interface that never was up may be down by choice.
   const levelOfInterface = ({ state, sinceMs }: InterfaceStatus): Level =>
     state === 'down' && sinceMs === undefined ? 'paused' : levelOfState('interface', state);
   return html`<ul class="chips">${interfaces.map(
     (each) =>
-      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${markOf(status)(levelOfInterface(each), wordOfState(each.state))}</span></li>`,
+      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMarkFor(status)(levelOfInterface(each), wordOfState(each.state))}</span></li>`,
   )}</ul>`;
 }
 
-function facts(health: ApplianceHealth): Markup {
+function applianceFacts(health: ApplianceHealth): Markup {
   const { status } = health;
   const { hostname, labels, breaker, series } = status;
   const paused = breaker === 'open' ? 'held back after failures' : 'one is tried';
@@ -97,24 +97,24 @@ function facts(health: ApplianceHealth): Markup {
   ]);
 }
 
-/** How people of this installation type a command; undefined while the gateway is off. */
+/** Writes a command as users of this installation type it; undefined while the gateway is off. */
 export type Spoken = ((command: string) => string) | undefined;
 
 /** Renders one farm with all of its backends, and what to do about what is wrong with it. */
-export function farmContent(health: ApplianceHealth, farmName: string, summary: HealthSummary, spoken: Spoken): Markup {
+export function farmPage(health: ApplianceHealth, farmName: string, summary: HealthSummary, spoken: Spoken): Markup {
   const { name, farms } = health.status;
-  const own = [...health.problems, ...health.doubts].filter(({ labels }) => labels?.farm === farmName);
+  const farmProblems = [...health.problems, ...health.doubts].filter(({ labels }) => labels?.farm === farmName);
   const chosen = sortedFarms(health, farms?.filter((each) => each.name === farmName) ?? []);
   const absent = farms
     ? 'The appliance has no farm of that name now.'
     : 'The farms of the appliance were not read, or so long ago that they are not shown.';
   return html`${backTo(name)}
-${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, summary, Number.POSITIVE_INFINITY))}
-${own.length > 0 && panel('problems', 'What is wrong now', [problemList(own, summary.takenAtMs, name), repairOf(own, name, farmName, spoken)])}`;
+${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmDetails(chosen, summary, Number.POSITIVE_INFINITY))}
+${farmProblems.length > 0 && panel('problems', 'What is wrong now', [problemList(farmProblems, summary.takenAtMs, name), repairNote(farmProblems, name, farmName, spoken)])}`;
 }
 
-/** Renders the first command of a farm's runbook; the runbook says when not to type it. */
-function repairOf(problems: readonly Problem[], appliance: string, farm: string, spoken: Spoken): Part {
+/** Renders the first command of a farm's runbook, which says when not to run it. */
+function repairNote(problems: readonly Problem[], appliance: string, farm: string, spoken: Spoken): Renderable {
   const alerts = problems.map(({ alert }) => alert);
   const isDown = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.endsWith('is down'));
   const isSilent = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.startsWith('The proxy of'));
@@ -127,16 +127,16 @@ function repairOf(problems: readonly Problem[], appliance: string, farm: string,
   return html`<p class="note">After a look at the runbook: <code>${spoken(adminCommand(appliance, ...words))}</code></p>`;
 }
 
-export function certificateContent({ status, problems }: ApplianceHealth, file: string, nowMs: number): Markup {
+export function certificatePage({ status, problems }: ApplianceHealth, file: string, nowMs: number): Markup {
   const { name: appliance, certificates } = status;
   const certificate = certificates?.find((each) => each.file === file);
-  const own = problems.filter(({ labels }) => labels?.file === file);
+  const fileProblems = problems.filter(({ labels }) => labels?.file === file);
   const absent = certificates
     ? 'The appliance has no certificate in a file of that name now.'
     : 'The certificates of the appliance were not read, or so long ago that they are not shown.';
   return html`${backTo(appliance)}
 ${singlePanel('certificates', html`Certificate <bdi>${file}</bdi>`, certificate === undefined ? emptyNote(absent) : [certificateTable([{ appliance, certificate }], nowMs), certificateFacts(certificate)])}
-${own.length > 0 && panel('problems', 'What is wrong now', problemList(own, nowMs, appliance))}`;
+${fileProblems.length > 0 && panel('problems', 'What is wrong now', problemList(fileProblems, nowMs, appliance))}`;
 }
 
 function certificateFacts(certificate: CertificateStatus): Markup {

@@ -37,7 +37,7 @@ describe.skipIf(!isThere('chromium'))('the availability of a farm in a real brow
     const app = fastify();
     onTestFinished(() => app.close());
     registerStatusPage(app, {
-      describe: () => fleetStatus(applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop' })] })),
+      fleetStatus: () => fleetStatus(applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop' })] })),
       unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
       exporter: () => exporterFacts(),
       spoken: (text) => text,
@@ -52,19 +52,19 @@ describe.skipIf(!isThere('chromium'))('the availability of a farm in a real brow
 
     await page.goto(`${url}/?appliance=lb-1&farm=shop`);
 
-    const strips = page.locator('#availability svg[role=img]');
+    const strips = page.locator('#uptime svg[role=img]');
     expect(await strips.count()).toBe(2);
     expect(await strips.first().getAttribute('aria-label')).toMatch(
-      /^Last 24 hours: up 9\d\.\d{3} % of \d+ h that are known/,
+      /^Last 24 hours: up 9\d\.\d{3} % of the known \d+ h/,
     );
-    await page.locator('#availability summary').first().click();
-    expect(await page.locator('#availability tbody tr').first().isVisible()).toBe(true);
+    await page.locator('#uptime summary').first().click();
+    expect(await page.locator('#uptime tbody tr').first().isVisible()).toBe(true);
     await page.evaluate(axe.source);
-    expect(
-      await page.evaluate(`axe.run('#availability').then(({ violations }) => violations.map(({ id }) => id))`),
-    ).toEqual([]);
+    expect(await page.evaluate(`axe.run('#uptime').then(({ violations }) => violations.map(({ id }) => id))`)).toEqual(
+      [],
+    );
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(complaints).toEqual([]);
-    await page.locator('#availability summary').first().click();
+    await page.locator('#uptime summary').first().click();
   });
 });

@@ -29,14 +29,14 @@ export interface Answer {
 /** SQLITE_CORRUPT and SQLITE_NOTADB of sqlite3.h; the low byte is the kind of error. */
 const damages: readonly number[] = [11, 26];
 
-/** Returns what to do about a file of which more than a row is damaged, for the end of a sentence. */
+/** Returns the remedy for a file that is damaged as a whole, for the end of a sentence. */
 function remedyFor(thrown: unknown): string {
   const isDamage = isRecord(thrown) && damages.includes(Number(thrown.errcode) % 256);
   return isDamage ? '; move it away with its -wal, and restart the exporter to begin another one' : '';
 }
 
-/** Answers questions to the history, and opens its file at the first one. */
-export class HistoryKeeper {
+/** Answers the questions to the thread of the history; opens its file at the first one. */
+export class HistoryService {
   readonly #file: string | undefined;
   #store: HistoryStore | undefined;
 
@@ -64,7 +64,7 @@ export class HistoryKeeper {
     const file = this.#file;
     if (file !== undefined) {
       await makeFolder(dirname(file));
-      // For its own user alone, which its write-ahead log then is too.
+      // Creates it for its own user alone, so that its write-ahead log is too.
       await (await openRegularFile(file, constants.O_RDWR | constants.O_CREAT)).close();
     }
     this.#store = new HistoryStore(file ?? inMemory);

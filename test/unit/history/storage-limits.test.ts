@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { equalShare } from '../../../src/history/shares.ts';
+import { equalShare } from '../../../src/history/storage-limits.ts';
 
 describe('an equal share', () => {
   it('leaves smaller consumers alone, and divides the rest', () => {

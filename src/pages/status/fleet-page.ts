@@ -9,14 +9,14 @@ import type { HealthSummary } from '../../state/health.ts';
 import { type OverallStatus, overallStatusHeading, overallStatusOf } from './overall-status.ts';
 import type { List, View } from './view.ts';
 
-/** Maximum rows on the first page, so that a thousand appliances stay readable and small. */
+/** The most rows of each list on the first page. */
 const maxRows = { problems: 20, appliances: 50, certificates: 12, activations: 8 } as const;
-/** From this many appliances on, their groups come first, and fewer of them stand alone. */
+/** From this many appliances on, groups come first, and fewer appliances are listed. */
 const minForGroups = 8;
 const maxGroups = 20;
 const appliancesBesideGroups = 12;
 
-/** A list of the fleet: its first rows are on the first page, all of them on pages of its own. */
+/** A list of the fleet. Its first rows are on the first page, all rows on pages of their own. */
 interface FleetList {
   readonly heading: string;
   /** The name of one row. */
@@ -54,19 +54,17 @@ function listOf<Row>(
   return { heading, noun, count: rows.length, render: (from, to) => render(rows.slice(from, to)) };
 }
 
-export interface FleetContentParts {
-  readonly summary: HealthSummary;
-  /** Includes the problems of the exporter itself. */
-  readonly problems: readonly Problem[];
-  readonly overallStatus: OverallStatus;
-  readonly facts: ExporterFacts;
-  readonly changes: Markup;
-}
-
-export function fleetContent({ summary, problems, overallStatus, facts, changes }: FleetContentParts): Markup {
+export function fleetPage(
+  summary: HealthSummary,
+  /** Includes those of the exporter itself. */
+  problems: readonly Problem[],
+  overallStatus: OverallStatus,
+  facts: ExporterFacts,
+  events: Markup,
+): Markup {
   const { perAppliance } = summary;
   const [by, ...otherDividers] = perAppliance.length < minForGroups ? [] : dividersOf(perAppliance);
-  const first = (list: List, ifEmpty: string, maxRowsShown: number = maxRows[list]): Markup => {
+  const firstRows = (list: List, ifEmpty: string, maxRowsShown: number = maxRows[list]): Markup => {
     const { heading, count, render } = fleetList(list, summary, problems);
     const rows = [render(0, maxRowsShown), moreLink(count - maxRowsShown, { kind: 'list', list })];
     return panel(list, heading, count === 0 ? emptyNote(ifEmpty) : rows);
@@ -74,12 +72,12 @@ export function fleetContent({ summary, problems, overallStatus, facts, changes 
   return html`${overallStatusHeading(overallStatus)}
 <div class="columns"><div>
 ${by !== undefined && groupsPanel(groupsBy(by, perAppliance), by, otherDividers)}
-${problems.length > 0 && first('problems', '')}
-${first('appliances', 'None is configured, or none is assigned to this shard.', by === undefined ? maxRows.appliances : appliancesBesideGroups)}
-${changes}
+${problems.length > 0 && firstRows('problems', '')}
+${firstRows('appliances', 'None is configured, or none is assigned to this shard.', by === undefined ? maxRows.appliances : appliancesBesideGroups)}
+${events}
 </div><div>
-${first('certificates', 'No certificate is known.')}
-${perAppliance.length > 0 && first('activations', '')}
+${firstRows('certificates', 'No certificate is known.')}
+${perAppliance.length > 0 && firstRows('activations', '')}
 ${panel('exporter', 'The exporter itself', exporterPanel(facts, summary))}
 ${panel('links', 'Elsewhere', linkPanel(facts))}
 </div></div>`;
@@ -93,7 +91,7 @@ function groupsPanel(groups: readonly Group[], by: string, otherDividers: readon
   ]);
 }
 
-export function listContent(
+export function fleetListPage(
   view: View & { readonly kind: 'list' },
   summary: HealthSummary,
   problems: readonly Problem[],
@@ -103,7 +101,7 @@ export function listContent(
 ${singlePanel(view.list, heading, listPage({ view, ...list }))}`;
 }
 
-export function groupsContent(view: View & { readonly kind: 'groups' }, summary: HealthSummary): Markup {
+export function groupsPage(view: View & { readonly kind: 'groups' }, summary: HealthSummary): Markup {
   const { by } = view;
   const groups = groupsBy(by, summary.perAppliance);
   const render = (from: number, to: number): Markup => groupTable(groups.slice(from, to));
@@ -115,10 +113,7 @@ ${singlePanel('groups', html`Appliances by <bdi>${by}</bdi>`, [
 ])}`;
 }
 
-export function groupContent(
-  view: View & { readonly kind: 'group' },
-  { perAppliance, takenAtMs }: HealthSummary,
-): Markup {
+export function groupPage(view: View & { readonly kind: 'group' }, { perAppliance, takenAtMs }: HealthSummary): Markup {
   const { by, group } = view;
   const appliances = groupsBy(by, perAppliance).find(({ value }) => value === group)?.appliances ?? [];
   const problems = appliances.flatMap((each) => each.problems).toSorted(compareProblems);

@@ -1,13 +1,13 @@
 import { type HistoryDatabase, inMemory } from './database.ts';
 
-/** The most events of all appliances together, and the most bytes of them, in a file and in memory. */
-export const maxKept = {
+/** The most events of all appliances together, and their most bytes, in a file and in memory. */
+export const maxStored = {
   file: { events: 100_000, bytes: 134_217_728 },
   memory: { events: 10_000, bytes: 16_777_216 },
 } as const;
-/** The most bytes of the newest configuration of an appliance, packed. */
+/** The most bytes of the newest configuration of an appliance, compressed. */
 export const maxReadingBytes = 8_388_608;
-/** The part of a limit that is left when events were removed, so that it is not done for each one. */
+/** Events are removed down to this part of a limit, so that not every new event removes one. */
 const remaining = 0.95;
 
 type Measure = 'events' | 'bytes';
@@ -18,16 +18,16 @@ interface Share {
 }
 
 /**
- * Keeps the history within its limits. Above one, those who take the most lose: an appliance that
- * takes less than an equal share loses nothing, whatever the others do.
+ * Keeps the history within its limits. Above a limit, the appliances with the most lose their oldest
+ * events; an appliance with less than an equal share loses nothing.
  */
-export class Shares {
+export class StorageLimits {
   readonly #database: HistoryDatabase;
   readonly #max: Readonly<Record<Measure, number>>;
 
   constructor(database: HistoryDatabase, file: string) {
     this.#database = database;
-    this.#max = file === inMemory ? maxKept.memory : maxKept.file;
+    this.#max = file === inMemory ? maxStored.memory : maxStored.file;
   }
 
   /** Removes events above the limits; called in the transaction that added them. */
@@ -46,8 +46,8 @@ export class Shares {
   }
 
   /**
-   * Removes the readings of an appliance that were not seen for longest, if all take more than they
-   * may. Returns how many.
+   * Removes the readings of an appliance that were not seen for longest, if it exceeds its limit.
+   * Returns how many.
    */
   fitReadings(appliance: string): number {
     const [{ amount } = { amount: 0 }] = this.#database.rows<Share>(
@@ -65,7 +65,7 @@ export class Shares {
     ).length;
   }
 
-  /** Removes the oldest events of an appliance; what people did, and what was configured, last. */
+  /** Removes the oldest events of an appliance: calls of the gateway last, before them configurations. */
   #removeEvents(appliance: string, measure: Measure, excess: number): void {
     const own = measure === 'events' ? '1' : 'bytes';
     this.#database.run(
@@ -81,7 +81,7 @@ export class Shares {
   }
 }
 
-/** Returns the most that each may have so that all together have at most `total`. */
+/** Returns the largest amount for each, so that all together have at most `total`. */
 export function equalShare(amounts: readonly number[], total: number): number {
   let left = total;
   const ascending = amounts.toSorted((one, other) => one - other);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FarmTime } from '../../../src/history/farm-times.ts';
-import { availabilityPanel } from '../../../src/pages/status/availability.ts';
+import { uptimePanel } from '../../../src/pages/status/uptime-panel.ts';
 import { markupText } from '../../../src/pages/html.ts';
 
 const minuteMs = 60_000;
@@ -19,19 +19,17 @@ const hour = (ago: number, parts: Partial<FarmTime>): FarmTime => ({
 describe('the availability of a farm', () => {
   it('is a share of the known time, and says how much is unknown', () => {
     const text = markupText(
-      availabilityPanel([hour(0, { up: 30 * minuteMs }), hour(1, { up: 56 * minuteMs, down: 4 * minuteMs })], nowMs),
+      uptimePanel([hour(0, { up: 30 * minuteMs }), hour(1, { up: 56 * minuteMs, down: 4 * minuteMs })], nowMs),
     );
 
-    expect(text).toContain(
-      'aria-label="Last 24 hours: up 95.555 % of 90 min that are known, down 4 min, unknown 22 h"',
-    );
+    expect(text).toContain('aria-label="Last 24 hours: up 95.555 % of the known 90 min, down 4 min, unknown 22 h"');
     expect(text).toContain('aria-label="Last 30 days: nothing is known, unknown 29 d"');
     expect(text).toContain('<title>2026-11-29 11:00 UTC: down 4 min, up 56 min</title>');
     expect(text).toContain('<title>2026-11-29 10:00 UTC: unknown 60 min</title>');
   });
 
   it('shows each period in a table, and a short outage as a visible bar', () => {
-    const text = markupText(availabilityPanel([hour(1, { up: 59 * minuteMs, down: minuteMs })], nowMs));
+    const text = markupText(uptimePanel([hour(1, { up: 59 * minuteMs, down: minuteMs })], nowMs));
 
     expect(text.match(/<tr data-key/g)).toHaveLength(24 + 30);
     expect(Number(/class="down"[^>]* height="([\d.]+)"/.exec(text)?.[1])).toBeGreaterThan(5);
@@ -40,10 +38,10 @@ describe('the availability of a farm', () => {
   it('is never rounded up to 100 percent', () => {
     const times = [hour(1, { up: hourMs - 100, down: 100 })];
 
-    expect(markupText(availabilityPanel(times, nowMs))).toContain('up 99.997 %');
+    expect(markupText(uptimePanel(times, nowMs))).toContain('up 99.997 %');
   });
 
   it('says so when the history does not respond', () => {
-    expect(markupText(availabilityPanel(undefined, nowMs))).toContain('The history gives no answer now');
+    expect(markupText(uptimePanel(undefined, nowMs))).toContain('The history does not answer now');
   });
 });

@@ -1,41 +1,41 @@
-import { plainSettings, textOf } from '../collectors/configured.ts';
-import { type FoundDifference, isNumberIn, serviceOrder } from './differences.ts';
+import { plainSettings, settingText } from '../collectors/configured.ts';
+import { type AttributableDifference, isNumberIn, serviceOrder } from './differences.ts';
 
 export interface Call {
   /** `METHOD /path`, as the table of operations writes it. */
   readonly route: string;
   /** Parts of the path by name, such as `farmname`. */
   readonly params: Readonly<Record<string, string>>;
-  /** All fields of the body by name; null where the text is not kept. */
+  /** All fields of the body by name; null if the value is not stored. */
   readonly fields: Readonly<Record<string, string | null>>;
 }
 
 /**
- * How well a call explains a difference, the least exact first. `perhaps`: it wrote another value,
- * or the number of a backend that moved; `anything`: it writes everything; `effect`: it is known to
- * change this too; `named`: its body names the setting; `exact`: it names what is seen now.
+ * How well a call explains a difference, the least exact first. `perhaps`: it wrote another value, or
+ * its backend may have had another number. `anything`: it may change everything. `effect`: a known
+ * side effect. `named`: its body has the setting. `exact`: its body has the new value.
  */
 export const fits = ['perhaps', 'anything', 'effect', 'named', 'exact'] as const;
 
 export type Fit = (typeof fits)[number];
 
-type Explain = (call: Call, difference: FoundDifference) => Fit | undefined;
+type Explain = (call: Call, difference: AttributableDifference) => Fit | undefined;
 
-/** Names of objects in a body, and settings that are compared beside the plain ones. */
+/** Fields with names of objects, and with settings that are compared beside the plain ones. */
 const nameFields = ['farmname', 'newfarmname', 'id', 'ip', 'port', 'name', 'file', 'filename', 'vip', 'vport', 'mac'];
-const keptFields: ReadonlySet<string> = new Set([...plainSettings, ...nameFields]);
+const storedFields: ReadonlySet<string> = new Set([...plainSettings, ...nameFields]);
 
-/** Returns the fields of a body without what may be a secret: a text that is not kept is null. */
+/** Returns the fields of a body, with null for a value that may be a secret. */
 export function withoutSecretFields(body: Readonly<Record<string, unknown>>): Call['fields'] {
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => {
-      const isKept = value === '' || keptFields.has(name);
-      return [name, isKept ? (textOf(value) ?? null) : null];
+      const isStored = value === '' || storedFields.has(name);
+      return [name, isStored ? (settingText(value) ?? null) : null];
     }),
   );
 }
 
-/** Settings that an appliance changes with another one of the same object. */
+/** Settings that an appliance also changes when another one of the object is set. */
 const effects: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   farm: {
     listener: ['profile', 'certificates', 'ciphers', 'cipherc'],
@@ -54,30 +54,30 @@ const effects: Readonly<Record<string, Readonly<Record<string, readonly string[]
   interface: { dhcp: ['ip'] },
 };
 
-/** The objects that calls of a route can write; the first route that matches counts. */
+/** Explanations by route; the first route that matches counts. */
 const explanations: readonly (readonly [RegExp, Explain])[] = [
   // A restored backup may change anything.
   [/\/backup\/\{name\}\/actions$|\/factory$/, () => 'anything'],
-  [/^POST \/farms$/, makesFarm],
-  [/^PUT \/farms\/\{farmname\}$/, changesFarm],
-  [/^DELETE \/farms\/\{farmname\}$/, deletesFarm],
-  [/ \/farms\/\{farmname\}\/certificates/, changesCertificates],
-  [/ \/farms\/\{farmname\}\/(?:services\/\{service\}\/)?fg(?:\/\{fg\})?$/, linksCheck],
-  [/ \/farms\/\{farmname\}\/(?:add|remove|head)\w+(?:\/\{index\})?$/, changesHeaders],
-  [/^POST \/farms\/\{farmname\}\/services$/, makesService],
-  [/^PUT \/farms\/\{farmname\}\/services\/\{service\}$/, changesService],
-  [/^DELETE \/farms\/\{farmname\}\/services\/\{service\}$/, deletesService],
-  [/\/services\/\{service\}\/actions$/, movesService],
-  [/^POST \/farms\/.*\/backends$/, makesBackend],
-  [/^PUT \/farms\/.*\/backends\/\{backend\}$/, changesBackend],
-  [/^DELETE \/farms\/.*\/backends\/\{backend\}$/, deletesBackend],
-  [/^PUT \/monitoring\/fg.*\/\{\w+\}$/, changesCheck],
-  [/^DELETE \/monitoring\/fg\/\{name\}$/, deletesCheck],
-  [/ \/certificates/, changesCertificate],
-  [/^PUT \/interfaces\/\w+\/\{name\}$/, changesInterface],
-  [/^POST \/interfaces\/\w+$/, makesInterface],
-  [/^DELETE \/interfaces\/\w+\/\{name\}$|\/bonding\/\{name\}\/actions$/, deletesInterface],
-  [/\/bonding\/\{name\}\/slaves/, changesSlaves],
+  [/^POST \/farms$/, explainFarmCreation],
+  [/^PUT \/farms\/\{farmname\}$/, explainFarmUpdate],
+  [/^DELETE \/farms\/\{farmname\}$/, explainFarmDeletion],
+  [/ \/farms\/\{farmname\}\/certificates/, explainFarmCertificates],
+  [/ \/farms\/\{farmname\}\/(?:services\/\{service\}\/)?fg(?:\/\{fg\})?$/, explainCheckLink],
+  [/ \/farms\/\{farmname\}\/(?:add|remove|head)\w+(?:\/\{index\})?$/, explainHeaders],
+  [/^POST \/farms\/\{farmname\}\/services$/, explainServiceCreation],
+  [/^PUT \/farms\/\{farmname\}\/services\/\{service\}$/, explainServiceUpdate],
+  [/^DELETE \/farms\/\{farmname\}\/services\/\{service\}$/, explainServiceDeletion],
+  [/\/services\/\{service\}\/actions$/, explainServiceOrder],
+  [/^POST \/farms\/.*\/backends$/, explainBackendCreation],
+  [/^PUT \/farms\/.*\/backends\/\{backend\}$/, explainBackendUpdate],
+  [/^DELETE \/farms\/.*\/backends\/\{backend\}$/, explainBackendDeletion],
+  [/^PUT \/monitoring\/fg.*\/\{\w+\}$/, explainCheckUpdate],
+  [/^DELETE \/monitoring\/fg\/\{name\}$/, explainCheckDeletion],
+  [/ \/certificates/, explainCertificate],
+  [/^PUT \/interfaces\/\w+\/\{name\}$/, explainInterfaceUpdate],
+  [/^POST \/interfaces\/\w+$/, explainInterfaceCreation],
+  [/^DELETE \/interfaces\/\w+\/\{name\}$|\/bonding\/\{name\}\/actions$/, explainInterfaceDeletion],
+  [/\/bonding\/\{name\}\/slaves/, explainSlaves],
   [
     /\/packages\/offline$/,
     (_, { object, setting }) => (object === 'version' && setting !== 'hostname' ? 'named' : undefined),
@@ -85,33 +85,33 @@ const explanations: readonly (readonly [RegExp, Explain])[] = [
 ];
 
 /** Returns how well a call explains a difference; undefined if it cannot have caused it. */
-export function fitOfCall(call: Call, difference: FoundDifference): Fit | undefined {
+export function fitOfCall(call: Call, difference: AttributableDifference): Fit | undefined {
   const [, explain] = explanations.find(([route]) => route.test(call.route)) ?? [];
   return explain?.(call, difference);
 }
 
-/** Compares what was sent with what is read: appliances write a flag, or nothing, in several ways. */
+/** Compares a sent value with a read one: appliances write flags and empty values in several ways. */
 function isSameText(sent: string, read: string): boolean {
-  return plain(sent) === plain(read);
+  return normalizeText(sent) === normalizeText(read);
 }
 
 const sameWords: Readonly<Record<string, string>> = { none: '', true: '1', false: '0' };
 
-function plain(text: string): string {
+function normalizeText(text: string): string {
   const word = text.trim().toLowerCase();
   return sameWords[word] ?? word;
 }
 
-function isNew({ setting, before }: FoundDifference): boolean {
+function isNew({ setting, before }: AttributableDifference): boolean {
   return setting === '' && before === undefined;
 }
 
-function isGone({ setting, after }: FoundDifference): boolean {
+function isGone({ setting, after }: AttributableDifference): boolean {
   return setting === '' && after === undefined;
 }
 
-/** A PUT explains the settings in its body, and those that change with them. */
-function fitOfSettings({ fields }: Call, { object, setting, after = '' }: FoundDifference): Fit | undefined {
+/** A PUT explains the settings in its body, and their side effects. */
+function fitOfSettings({ fields }: Call, { object, setting, after = '' }: AttributableDifference): Fit | undefined {
   if (setting === '' || setting === 'name') return undefined;
   const field = Object.keys(fields).find((name) => name.toLowerCase() === setting.toLowerCase());
   if (field !== undefined) {
@@ -125,20 +125,20 @@ function fitOfSettings({ fields }: Call, { object, setting, after = '' }: FoundD
   return isEffect ? 'effect' : undefined;
 }
 
-/** A call that makes an object explains its settings perhaps, if there was one of its name. */
-function fitOfNew(difference: FoundDifference): Fit | undefined {
+/** A call that creates an object may also explain its settings, if one of that name existed. */
+function fitOfNew(difference: AttributableDifference): Fit | undefined {
   if (isNew(difference)) return 'exact';
   return isGone(difference) || difference.setting === 'name' ? undefined : 'perhaps';
 }
 
-function makesFarm({ fields }: Call, difference: FoundDifference): Fit | undefined {
+function explainFarmCreation({ fields }: Call, difference: AttributableDifference): Fit | undefined {
   const { object, farm } = difference;
   if (!['farm', 'service', 'backend'].includes(object) || farm !== fields.farmname) return undefined;
   const fit = fitOfNew(difference);
   return object !== 'farm' && fit === 'exact' ? 'effect' : fit;
 }
 
-function changesFarm(call: Call, difference: FoundDifference): Fit | undefined {
+function explainFarmUpdate(call: Call, difference: AttributableDifference): Fit | undefined {
   const { object, farm, setting, after } = difference;
   const { newfarmname = null } = call.fields;
   const [isOld, isRenamed] = [farm === call.params.farmname, newfarmname !== null && farm === newfarmname];
@@ -153,12 +153,12 @@ function changesFarm(call: Call, difference: FoundDifference): Fit | undefined {
   return isOld || isRenamed ? fitOfSettings(call, difference) : undefined;
 }
 
-function deletesFarm({ params }: Call, difference: FoundDifference): Fit | undefined {
+function explainFarmDeletion({ params }: Call, difference: AttributableDifference): Fit | undefined {
   if (difference.farm !== params.farmname || !isGone(difference)) return undefined;
   return difference.object === 'farm' ? 'exact' : 'effect';
 }
 
-function changesCertificates({ route, params, fields }: Call, difference: FoundDifference): Fit | undefined {
+function explainFarmCertificates({ route, params, fields }: Call, difference: AttributableDifference): Fit | undefined {
   const { object, farm, setting, before = '', after = '' } = difference;
   if (object !== 'farm' || farm !== params.farmname || setting !== 'certificates') return undefined;
   const [was, is] = [before, after].map((list) => list.split(', ').filter(Boolean)) as [string[], string[]];
@@ -168,16 +168,16 @@ function changesCertificates({ route, params, fields }: Call, difference: FoundD
   return isSeen ? 'exact' : 'perhaps';
 }
 
-/** A link of a health check is a setting of the farm or of the service that has it. */
-function linksCheck({ route, params, fields }: Call, difference: FoundDifference): Fit | undefined {
+/** A link to a health check is a setting of the farm or of the service. */
+function explainCheckLink({ route, params, fields }: Call, difference: AttributableDifference): Fit | undefined {
   const { object, farm, service, setting, before, after } = difference;
   const isPlace = object === (params.service === undefined ? 'farm' : 'service') && service === (params.service ?? '');
   if (!isPlace || farm !== params.farmname || setting !== 'farmguardian') return undefined;
   return (route.startsWith('POST ') ? after === fields.name : before === params.fg) ? 'exact' : 'perhaps';
 }
 
-/** The lists of headers are compared by names, and calls name a header by its place. */
-function changesHeaders({ route, params }: Call, difference: FoundDifference): Fit | undefined {
+/** Lists of headers are compared by name, but calls identify a header by its position. */
+function explainHeaders({ route, params }: Call, difference: AttributableDifference): Fit | undefined {
   const { object, farm, setting, before = '', after = '' } = difference;
   if (object !== 'farm' || farm !== params.farmname || route.split('/')[3] !== setting) return undefined;
   const [was, is] = [before, after].map((list) => list.split(', ').filter(Boolean).length) as [number, number];
@@ -185,15 +185,15 @@ function changesHeaders({ route, params }: Call, difference: FoundDifference): F
   return is - was === more ? 'named' : 'perhaps';
 }
 
-function makesService({ params, fields }: Call, difference: FoundDifference): Fit | undefined {
+function explainServiceCreation({ params, fields }: Call, difference: AttributableDifference): Fit | undefined {
   const { object, farm, service, setting } = difference;
-  // One that is deleted and made again is the last of them.
+  // A service that is deleted and created again becomes the last one.
   if (farm === params.farmname && setting === serviceOrder) return 'perhaps';
   if (farm !== params.farmname || service !== fields.id) return undefined;
   return object === 'service' ? fitOfNew(difference) : undefined;
 }
 
-function changesService(call: Call, difference: FoundDifference): Fit | undefined {
+function explainServiceUpdate(call: Call, difference: AttributableDifference): Fit | undefined {
   const { params, fields } = call;
   const { object, farm, service } = difference;
   if (farm !== params.farmname || service !== params.service) return undefined;
@@ -203,88 +203,88 @@ function changesService(call: Call, difference: FoundDifference): Fit | undefine
   return object === 'backend' && isRedirect && isGone(difference) ? 'effect' : undefined;
 }
 
-function deletesService({ params }: Call, difference: FoundDifference): Fit | undefined {
+function explainServiceDeletion({ params }: Call, difference: AttributableDifference): Fit | undefined {
   const { object, farm, service } = difference;
   if (farm !== params.farmname || service !== params.service || !isGone(difference)) return undefined;
   return object === 'service' ? 'exact' : 'effect';
 }
 
-function movesService({ params }: Call, { object, farm, setting }: FoundDifference): Fit | undefined {
+function explainServiceOrder({ params }: Call, { object, farm, setting }: AttributableDifference): Fit | undefined {
   return object === 'farm' && farm === params.farmname && setting === serviceOrder ? 'named' : undefined;
 }
 
-function isInService({ params }: Call, { object, farm, service }: FoundDifference): boolean {
+function isInService({ params }: Call, { object, farm, service }: AttributableDifference): boolean {
   return object === 'backend' && farm === params.farmname && service === (params.service ?? '');
 }
 
-/** Returns the address in the name of a backend, and its port, which an L4 backend may lack. */
+/** Splits the name of a backend into address and port, which an L4 backend may lack. */
 function addressOf(name: string): readonly [ip: string, port: string] {
   const [, bracketed, plainIp, port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(name) ?? [];
   return [bracketed ?? plainIp ?? name, port];
 }
 
-/** Returns true if a call gives a backend this name; what it does not say is as it was. */
+/** Returns true if a call gives a backend this name; what it omits stays as it was. */
 function givesName({ fields }: Call, name: string, before?: string): boolean {
   const [ip, port] = addressOf(name);
   const [oldIp, oldPort] = before === undefined ? [ip, port] : addressOf(before);
   return (fields.ip?.toLowerCase() ?? oldIp) === ip && (fields.port ?? oldPort) === port;
 }
 
-function makesBackend(call: Call, difference: FoundDifference): Fit | undefined {
+function explainBackendCreation(call: Call, difference: AttributableDifference): Fit | undefined {
   if (!isInService(call, difference) || !givesName(call, difference.name)) return undefined;
   return fitOfNew(difference);
 }
 
-function changesBackend(call: Call, difference: FoundDifference): Fit | undefined {
+function explainBackendUpdate(call: Call, difference: AttributableDifference): Fit | undefined {
   const { name, setting, before = '', after = '', ids } = difference;
   if (!isInService(call, difference)) return undefined;
-  const movesTo = 'ip' in call.fields || 'port' in call.fields;
+  const changesAddress = 'ip' in call.fields || 'port' in call.fields;
   if (setting !== '' && setting !== 'name') return fitOfNumber(call, ids, fitOfSettings(call, difference));
-  if (!movesTo) return undefined;
+  if (!changesAddress) return undefined;
   if (isNew(difference)) return givesName(call, name) ? 'named' : undefined;
   if (setting === '') return fitOfNumber(call, ids, 'perhaps');
   return fitOfNumber(call, ids, givesName(call, after, before) ? 'exact' : 'perhaps');
 }
 
-function deletesBackend(call: Call, difference: FoundDifference): Fit | undefined {
+function explainBackendDeletion(call: Call, difference: AttributableDifference): Fit | undefined {
   return isInService(call, difference) && isGone(difference) ? fitOfNumber(call, difference.ids, 'exact') : undefined;
 }
 
-/** A number that may have been that of another backend as well proves nothing. */
-function fitOfNumber({ params }: Call, ids: FoundDifference['ids'] = [], fit: Fit | undefined): Fit | undefined {
+/** Lowers the fit to `perhaps` if the number may also have been that of another backend. */
+function fitOfNumber({ params }: Call, ids: AttributableDifference['ids'] = [], fit: Fit | undefined): Fit | undefined {
   if (fit === undefined) return undefined;
   const count = 'from' in ids ? ids.to - ids.from + 1 : ids.length;
   if (count > 0 && !isNumberIn(ids, params.backend ?? '')) return undefined;
   return count === 1 ? fit : 'perhaps';
 }
 
-function changesCheck(call: Call, difference: FoundDifference): Fit | undefined {
+function explainCheckUpdate(call: Call, difference: AttributableDifference): Fit | undefined {
   const { name, farmguardian = name } = call.params;
   if (difference.object !== 'check' || difference.name !== farmguardian) return undefined;
   const fit = fitOfSettings(call, difference);
-  // Appliances set both to the same number of seconds.
+  // Appliances set `timeout` to the value of `interval`.
   return fit === 'effect' && !isSameText(call.fields.interval ?? '', difference.after ?? '') ? 'perhaps' : fit;
 }
 
-function deletesCheck({ params }: Call, { setting, before, after }: FoundDifference): Fit | undefined {
+function explainCheckDeletion({ params }: Call, { setting, before, after }: AttributableDifference): Fit | undefined {
   return setting === 'farmguardian' && before === params.name && after === '' ? 'effect' : undefined;
 }
 
-function changesCertificate({ route, params, fields }: Call, difference: FoundDifference): Fit | undefined {
+function explainCertificate({ route, params, fields }: Call, difference: AttributableDifference): Fit | undefined {
   if (difference.object !== 'certificate') return undefined;
   const isAutomatic = /\/letsencryptz?(?:\/|$)/.test(route);
   const isActivation = route.endsWith('/activation');
   const named = params.file ?? params.name ?? fields.name ?? fields.file ?? (isActivation ? 'activation' : undefined);
-  // A certificate is named after its domains, in the way of the appliance.
+  // The appliance names the certificate after its domains.
   if (named === undefined) return isAutomatic && route.startsWith('POST ') && isNew(difference) ? 'perhaps' : undefined;
   const file = named.replaceAll(/[()@\s]/g, '');
   if (![file, `${file}.pem`, `${file}.csr`].includes(difference.name)) return undefined;
   if (route.startsWith('DELETE ')) return isGone(difference) ? 'exact' : undefined;
-  // Nothing but another file under its name changes a certificate.
+  // A certificate only changes with another file of its name.
   return fitOfNew(difference) && 'exact';
 }
 
-function changesInterface(call: Call, difference: FoundDifference): Fit | undefined {
+function explainInterfaceUpdate(call: Call, difference: AttributableDifference): Fit | undefined {
   const { object, name, setting, after = '' } = difference;
   if (object === 'interface' && name === call.params.name) return fitOfSettings(call, difference);
   // The farms of an address move with it (docs/api.md §4.6).
@@ -292,18 +292,18 @@ function changesInterface(call: Call, difference: FoundDifference): Fit | undefi
   return isMoved && isSameText(call.fields.ip ?? '', after) ? 'effect' : undefined;
 }
 
-function makesInterface({ fields }: Call, difference: FoundDifference): Fit | undefined {
+function explainInterfaceCreation({ fields }: Call, difference: AttributableDifference): Fit | undefined {
   return difference.object === 'interface' && difference.name === fields.name ? fitOfNew(difference) : undefined;
 }
 
-/** A card stays, without its address. */
-function deletesInterface({ params }: Call, difference: FoundDifference): Fit | undefined {
+/** A network card stays, but loses its address. */
+function explainInterfaceDeletion({ params }: Call, difference: AttributableDifference): Fit | undefined {
   const { object, name, setting, after } = difference;
   if (object !== 'interface' || name !== params.name) return undefined;
   return isGone(difference) || (setting === 'ip' && after === '') ? 'exact' : undefined;
 }
 
-function changesSlaves({ params, fields }: Call, { object, name, setting }: FoundDifference): Fit | undefined {
+function explainSlaves({ params, fields }: Call, { object, name, setting }: AttributableDifference): Fit | undefined {
   const names = [params.name, params.slave, fields.name];
   return object === 'interface' && names.includes(name) && ['parent', 'mac'].includes(setting) ? 'effect' : undefined;
 }

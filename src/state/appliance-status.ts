@@ -1,3 +1,7 @@
+// Builds the status of an appliance, which the pages, /api/status and the plug-in show, from its
+// readings. Then health.ts finds what is wrong (appliance-problems.ts, farm-problems.ts), and
+// src/pages/status/ renders both.
+
 import { activation } from '../collectors/activation.ts';
 import { appliance } from '../collectors/appliance.ts';
 import { nextLookAtMs } from '../collectors/ask-farms.ts';
@@ -23,7 +27,7 @@ import type {
   ProbeStatus,
 } from './status.ts';
 
-/** One appliance at one moment: all that its description is made from. */
+/** The readings of an appliance at one moment, with what the scheduler knows of it. */
 interface Snapshot
   extends Pick<
     ApplianceStatus,
@@ -40,7 +44,7 @@ interface Snapshot
     | 'collectors'
   > {
   readonly objectives?: readonly FarmObjective[] | undefined;
-  readonly isLogSilent?: boolean | undefined;
+  readonly isRequestLogEmpty?: boolean | undefined;
   readonly readings: ReadonlyMap<string, Reading>;
   /** Readings that are too old to be shown. */
   readonly lastKnown: ReadonlyMap<string, Reading>;
@@ -48,17 +52,17 @@ interface Snapshot
   readonly timeOf: (elapsedMs: number) => number;
 }
 
-/** Collectors whose data is presented field by field; the data of all others is shown as it is. */
-const presented: ReadonlySet<string> = new Set(
+/** Collectors with fields of their own in the status; the data of all others is in `readings`. */
+const presentedCollectors: ReadonlySet<string> = new Set(
   [activation, appliance, backends, certificates, farmConfig, farmConnections, farms, interfaces, probes].map(
     ({ name }: Pick<Collector, 'name'>) => name,
   ),
 );
 
-export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
+export function buildApplianceStatus(snapshot: Snapshot): ApplianceStatus {
   const description = readingIn(snapshot.readings, appliance)?.data;
   const activated = readingIn(snapshot.readings, activation)?.data;
-  const farmList = describeFarms(snapshot);
+  const farmList = buildFarms(snapshot);
   return {
     name: snapshot.name,
     url: snapshot.url,
@@ -73,62 +77,62 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     breaker: snapshot.breaker,
     ...(snapshot.apiCertificate && { apiCertificate: snapshot.apiCertificate }),
     farms: farmList,
-    probes: describeProbes(snapshot),
-    certificates: describeCertificates(snapshot, farmList),
-    activation: activated && describeActivation(activated),
-    interfaces: describeInterfaces(snapshot),
+    probes: countProbes(snapshot),
+    certificates: buildCertificates(snapshot, farmList),
+    activation: activated && buildActivation(activated),
+    interfaces: buildInterfaces(snapshot),
     series: snapshot.series,
     seriesLeftOut: snapshot.seriesLeftOut,
-    ...(snapshot.objectives && describeObjectives(snapshot.objectives, snapshot.isLogSilent === true)),
+    ...(snapshot.objectives && buildObjectives(snapshot.objectives, snapshot.isRequestLogEmpty === true)),
     readings: otherReadings([...snapshot.readings.values()].filter(({ farm }) => farm === undefined)),
     collectors: snapshot.collectors,
   };
 }
 
-/** Returns the readings of a collector that asks farm by farm. */
+/** Returns all readings of a collector that reads farm by farm. */
 function readingsOf<Data>(all: readonly Reading[], { name }: Collector<Data>): readonly Reading<Data>[] {
-  // The poller stores nothing else under this name than what this collector returned.
+  // Only what this collector returned is stored under its name.
   return all.filter(({ collector }) => collector === name) as readonly Reading<Data>[];
 }
 
-function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
+function buildFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
   const reading = readingIn(snapshot.readings, farms);
   const byFarm = Map.groupBy(snapshot.readings.values(), ({ farm }) => farm);
   const probed = new Map(readingIn(snapshot.readings, probes)?.data.map((each) => [each.farm, each]));
   const connections = connectionsIn(snapshot);
   return reading?.data.farms.map((farm) => ({
-    ...describeFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
-    ...(farm.isSilent && describeSilence(snapshot, probed.get(farm.name), farm, reading)),
+    ...buildFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
+    ...(farm.isSilent && buildSilence(snapshot, probed.get(farm.name), farm, reading)),
     ...connections(farm.name, reading),
-    probe: describeProbe(snapshot, probed.get(farm.name), farm, reading),
+    probe: buildProbe(snapshot, probed.get(farm.name), farm, reading),
   }));
 }
 
-/** Says when a silent farm was asked and will be, and whether a later handshake shows that it serves. */
-function describeSilence(
+/** Returns when a silent farm was asked and will be, and whether a later handshake shows that it serves. */
+function buildSilence(
   snapshot: Snapshot,
   probed: ProbedFarm | undefined,
   farm: ListedFarm,
   list: Reading,
 ): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs' | 'nextLookMs'> {
-  const answersClients = probed !== undefined && answersSince(probed, farm, list);
+  const answersClients = probed !== undefined && hasHandshakeSince(probed, farm, list);
   const askedMs = snapshot.timeOf(askedAtMs(farm, list));
   if (answersClients) return { isSilent: false, answersClients, askedMs };
   const nextMs = nextLookAtMs(farm);
   return { askedMs, ...(nextMs !== undefined && { nextLookMs: snapshot.timeOf(nextMs) }) };
 }
 
-/** Returns true for a handshake that came after the appliance was asked for the farm. */
-function answersSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
+/** Returns true if a handshake succeeded after the appliance was asked for the farm. */
+function hasHandshakeSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
   const hasHandshook = probed.isReachable === true && hasAnswered(probed);
-  return hasHandshook && probed.probedAtMs > askedAtMs(farm, list) && !isOvertaken(probed, farm, list);
+  return hasHandshook && probed.probedAtMs > askedAtMs(farm, list) && !isOutdated(probed, farm, list);
 }
 
 function askedAtMs({ asked }: ListedFarm, { takenAtMs }: Reading): number {
   return asked?.atMs ?? takenAtMs;
 }
 
-/** Returns what finds the connections of a farm, if they were counted since it last changed. */
+/** Returns a function that finds the connections of a farm, unless they were counted before it changed. */
 function connectionsIn(snapshot: Snapshot) {
   const counted = readingIn(snapshot.readings, farmConnections);
   const byFarm = new Map(counted?.data.map((each) => [each.farm, each]));
@@ -140,20 +144,20 @@ function connectionsIn(snapshot: Snapshot) {
   };
 }
 
-function describeFarm(
+function buildFarm(
   snapshot: Snapshot,
   farm: ListedFarm,
   { since }: Reading,
-  ownReadings: readonly Reading[],
+  farmReadings: readonly Reading[],
 ): FarmStatus {
-  // When it was asked concerns the collector alone.
+  // `asked` is only for the collector.
   const { asked: _, ...shown } = farm;
   const { name } = farm;
   const state = closedState('farm', farm.state);
   const changed = since?.({ object: 'farm', labels: { farm: name } });
   const configured = readingIn(snapshot.readings, farmConfig, name);
   const config = configured?.data;
-  const listed = describeBackends(snapshot, name, changed);
+  const listed = buildBackends(snapshot, name, changed);
   const named = config?.backends?.map(({ service, backend }) => ({ service, backend }));
   const isKnown = listed !== undefined && !isEmptyWithoutMeaning(state, listed, named);
   return {
@@ -167,39 +171,39 @@ function describeFarm(
     ...(configured && { configuredAtMs: snapshot.timeOf(configured.takenAtMs) }),
     backends: isKnown ? listed : undefined,
     configuredBackends: isKnown ? undefined : named,
-    readings: otherReadings(ownReadings),
+    readings: otherReadings(farmReadings),
   };
 }
 
-function describeObjectives(
+function buildObjectives(
   objectives: readonly FarmObjective[],
-  isLogSilent: boolean,
-): Pick<ApplianceStatus, 'objectives' | 'latencyObjectives' | 'isLogSilent'> {
+  isRequestLogEmpty: boolean,
+): Pick<ApplianceStatus, 'objectives' | 'latencyObjectives' | 'isRequestLogEmpty'> {
   const timed = objectives.filter(({ hasLatency }) => hasLatency).map(({ farm }) => farm);
   return {
     objectives: objectives.map(({ farm }) => farm),
     ...(timed.length > 0 && { latencyObjectives: timed }),
-    ...(isLogSilent && { isLogSilent }),
+    ...(isRequestLogEmpty && { isRequestLogEmpty: isRequestLogEmpty }),
   };
 }
 
 /**
- * Counts the farms that were probed since they last changed, and those that accept a connection.
- * Leaves out those that then do not answer, since the kernel also accepts for a proxy that hangs.
+ * Counts the farms that were probed since they changed, and those that are reached: they accept a
+ * connection and then answer, since the kernel also accepts for a proxy that hangs.
  */
-function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
+function countProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
   const list = readingIn(snapshot.readings, farms);
   const listed = list && new Map(list.data.farms.map((farm) => [farm.name, farm]));
   const probed = (readingIn(snapshot.readings, probes)?.data ?? []).filter((each) => {
     if (each.isReachable === undefined) return false;
     if (!list) return true;
     const farm = listed?.get(each.farm);
-    return farm !== undefined && !isOvertaken(each, farm, list);
+    return farm !== undefined && !isOutdated(each, farm, list);
   });
   if (probed.length === 0) return undefined;
   const isSilent = (each: ProbedFarm): boolean => {
     const farm = listed?.get(each.farm);
-    return list !== undefined && farm?.isSilent === true && !answersSince(each, farm, list);
+    return list !== undefined && farm?.isSilent === true && !hasHandshakeSince(each, farm, list);
   };
   const accepting = probed.filter(({ isReachable }) => isReachable);
   const unanswered = accepting.filter((each) => isUnanswered(each) || isSilent(each)).map(({ farm }) => farm);
@@ -208,20 +212,20 @@ function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
   return { farms: probed.length, reached, oldestMs, ...(unanswered.length > 0 && { unanswered }) };
 }
 
-function describeProbe(
+function buildProbe(
   snapshot: Snapshot,
   probed: ProbedFarm | undefined,
   farm: ListedFarm,
   list: Reading,
 ): ProbeStatus | undefined {
-  if (!probed || isOvertaken(probed, farm, list)) return undefined;
+  if (!probed || isOutdated(probed, farm, list)) return undefined;
   if (probed.isUnasked && probed.isReachable === undefined) return undefined;
   const { isReachable, connectSeconds, failure, served, address, probedAtMs } = probed;
   return { isReachable, connectSeconds, failure, served, address, atMs: snapshot.timeOf(probedAtMs) };
 }
 
-/** Returns true for a probe after which the farm has changed: it says nothing. */
-function isOvertaken({ known, probedAtMs }: ProbedFarm, farm: ListedFarm, { since }: Reading): boolean {
+/** Returns true if the farm changed after the probe. */
+function isOutdated({ known, probedAtMs }: ProbedFarm, farm: ListedFarm, { since }: Reading): boolean {
   const { state, vip, vport } = known.listed;
   if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return true;
   const changed = since?.({ object: 'farm', labels: { farm: farm.name } });
@@ -229,9 +233,8 @@ function isOvertaken({ known, probedAtMs }: ProbedFarm, farm: ListedFarm, { sinc
 }
 
 /**
- * Returns true for an empty list that does not mean that there are no backends. The farm was
- * stopped since it was read, or the configuration names some: some releases list none while the
- * control socket of the proxy does not answer.
+ * Returns true for an empty list although the farm may have backends: the farm was stopped, or its
+ * configuration names some. Some releases list none while the control socket of the proxy hangs.
  */
 function isEmptyWithoutMeaning(
   state: string,
@@ -241,8 +244,8 @@ function isEmptyWithoutMeaning(
   return listed.length === 0 && (state === 'down' || configured.length > 0);
 }
 
-/** Returns undefined also for backends that were read before their farm changed: it says more. */
-function describeBackends(
+/** Returns undefined also for backends that were read before their farm changed. */
+function buildBackends(
   snapshot: Snapshot,
   farm: string,
   changed: Moment | undefined,
@@ -259,23 +262,23 @@ function describeBackends(
   }));
 }
 
-function describeCertificates(
+function buildCertificates(
   snapshot: Snapshot,
   farmList: readonly FarmStatus[] | undefined,
 ): readonly CertificateStatus[] | undefined {
   const store = readingIn(snapshot.readings, certificates)?.data;
   const excluded = readingIn(snapshot.readings, farms)?.data.excluded;
-  const users = usersByFile(farmList ?? []);
+  const farmsByFile = usersByFile(farmList ?? []);
   const lastUses = lastUsesByFile(snapshot);
   const configuredAt = (farmList ?? []).flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
   const usersReadMs = Math.min(...configuredAt);
-  const areAllKnown = excluded === 0 && users !== undefined && farmList?.every(isPresentedKnown) === true;
+  const areAllKnown = excluded === 0 && farmsByFile !== undefined && farmList?.every(arePresentedKnown) === true;
   return store?.map((each) => {
-    const ownUsers = users?.get(each.file);
-    const presenting = ownUsers?.filter(({ probe }) => probe?.served.some(({ certificate }) => certificate)) ?? [];
+    const users = farmsByFile?.get(each.file);
+    const presenting = users?.filter(({ probe }) => probe?.served.some(({ certificate }) => certificate)) ?? [];
     const servedBy = presenting.filter((farm) => serves(farm, each)).map(({ name }) => name);
     const notServedBy = presenting.filter((farm) => servesAnother(farm, each)).map(({ name }) => name);
-    const usedBy = ownUsers?.map(({ name }) => name) ?? (areAllKnown ? [] : undefined);
+    const usedBy = users?.map(({ name }) => name) ?? (areAllKnown ? [] : undefined);
     const lastKnownUse = usedBy ? undefined : lastUses?.get(each.file);
     return {
       ...each,
@@ -316,12 +319,12 @@ function servesAnother({ probe, certificates: files }: FarmStatus, { commonName 
 }
 
 /**
- * Uses of certificates by farms that are described. An appliance can name each certificate in each
- * farm, which takes little memory and makes a description of hundreds of MB.
+ * The most uses of certificates in a status. An appliance can name each certificate in each farm,
+ * which would make a status of hundreds of MB.
  */
 export const maxUses = 50_000;
 
-/** Maps each file to the farms that are known to present it; undefined for too many. */
+/** Maps each file to the farms whose configuration names it; undefined for too many. */
 function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, readonly FarmStatus[]> | undefined {
   if (isTooMany(farmList)) return undefined;
   const users = new Map<string, FarmStatus[]>();
@@ -335,8 +338,8 @@ function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, reado
 }
 
 /**
- * Maps each file to the farms that presented it when their configuration was last read, however
- * long ago; undefined for too many. A farm that is gone has no reading.
+ * Maps each file to the farms that named it when their configuration was last read, however long
+ * ago; undefined for too many. Readings of deleted farms are removed.
  */
 function lastUsesByFile({ readings, lastKnown, timeOf }: Snapshot): ReadonlyMap<string, LastKnownUse> | undefined {
   const configured = readingsOf([...lastKnown.values(), ...readings.values()], farmConfig);
@@ -358,16 +361,16 @@ function isTooMany(all: readonly { readonly certificates?: readonly string[] | u
   return all.reduce((sum, { certificates: files = [] }) => sum + files.length, 0) > maxUses;
 }
 
-/** Returns true if it is known which certificates a farm presents; other profiles present none. */
-function isPresentedKnown({ certificates: files, profile }: FarmStatus): boolean {
+/** Returns true if the certificates of a farm are known; some profiles have none. */
+function arePresentedKnown({ certificates: files, profile }: FarmStatus): boolean {
   return files !== undefined || profilesWithoutCertificates.includes(profile);
 }
 
-function describeActivation({ status, kind, notBeforeSeconds, notAfterSeconds }: ActivationStatus): ActivationStatus {
+function buildActivation({ status, kind, notBeforeSeconds, notAfterSeconds }: ActivationStatus): ActivationStatus {
   return { status, kind, notBeforeSeconds, notAfterSeconds };
 }
 
-function describeInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
+function buildInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
   const { data, since } = readingIn(snapshot.readings, interfaces) ?? {};
   return data?.interfaces.map(({ name, state }) => ({
     name,
@@ -376,8 +379,8 @@ function describeInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | un
   }));
 }
 
-/** Returns the data of other collectors, by name; undefined if there is none. */
+/** Returns the data of the collectors without fields of their own, by name; undefined if there is none. */
 function otherReadings(readings: readonly Reading[]): Readonly<Record<string, unknown>> | undefined {
-  const others = readings.filter(({ collector }) => !presented.has(collector));
+  const others = readings.filter(({ collector }) => !presentedCollectors.has(collector));
   return others.length === 0 ? undefined : Object.fromEntries(others.map(({ collector, data }) => [collector, data]));
 }

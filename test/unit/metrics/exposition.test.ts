@@ -1,29 +1,29 @@
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPage, type TextPart } from '../../../src/metrics/page.ts';
+import { createExposition, type TextRange } from '../../../src/metrics/exposition.ts';
 import { feed, isThere } from '../../support/programs.ts';
 
 const texts = fc.tuple(fc.string({ maxLength: 20, unit: 'grapheme' }), fc.nat(5_000));
 
-describe('a compressed page', () => {
+describe('a compressed exposition', () => {
   it('decompresses to its text and any end, also for two readers with different ends', async () => {
     await fc.assert(
       fc.asyncProperty(texts, texts, texts, async (...parts) => {
         const [text, end, other] = parts.map(([part, times]) => part.repeat(times)) as [string, string, string];
-        const page = await createPage(partsOf(text), 'gzip');
+        const exposition = await createExposition(rangesOf(text), 'gzip');
 
-        expect(gunzipSync(Buffer.concat(page.finish(end))).toString()).toBe(text + end);
-        expect(gunzipSync(Buffer.concat(page.finish(other))).toString()).toBe(text + other);
+        expect(gunzipSync(Buffer.concat(exposition.finish(end))).toString()).toBe(text + end);
+        expect(gunzipSync(Buffer.concat(exposition.finish(other))).toString()).toBe(text + other);
       }),
     );
   });
 
   it('decompresses to a text that is longer than one compressed block', async () => {
     const lines = Array.from({ length: 90_000 }, (_, index) => `zlb_up{appliance="lb-${index}"} 1\n`);
-    const page = await createPage(partsOf(...lines), 'gzip');
+    const exposition = await createExposition(rangesOf(...lines), 'gzip');
 
-    expect(gunzipSync(Buffer.concat(page.finish('# EOF\n'))).toString()).toBe(`${lines.join('')}# EOF\n`);
+    expect(gunzipSync(Buffer.concat(exposition.finish('# EOF\n'))).toString()).toBe(`${lines.join('')}# EOF\n`);
   });
 
   it.skipIf(!isThere('python3'))('is one gzip member, for clients that read no second one', async () => {
@@ -36,12 +36,12 @@ describe('a compressed page', () => {
 
 async function sample(): Promise<Buffer> {
   const lines = Array.from({ length: 20_000 }, (_, index) => `zlb_up{appliance="lb-${index}"} 1\n`);
-  const page = await createPage(partsOf(...lines), 'gzip');
-  return Buffer.concat(page.finish('# EOF\n'));
+  const exposition = await createExposition(rangesOf(...lines), 'gzip');
+  return Buffer.concat(exposition.finish('# EOF\n'));
 }
 
 /** Texts as parts of one memory. */
-function partsOf(...texts: readonly string[]): readonly TextPart[] {
+function rangesOf(...texts: readonly string[]): readonly TextRange[] {
   const bytes = Buffer.from(texts.join(''));
   let end = 0;
   return texts.map((text) => {

@@ -1,32 +1,32 @@
 import { hash } from 'node:crypto';
 import { isOneOf, isRecord, parseJson } from '../lib/check.ts';
 import { digestForm, oneLine } from '../lib/text.ts';
-import { objectKey, reversed } from './differences.ts';
+import { objectKey, reverseDifferences } from './differences.ts';
 import { type Difference, eventKinds, type HistoryEvent, type NewEvent } from './event.ts';
 
-/** The most differences that an event lists, and the most bytes of their texts; it lists one at least. */
+/** The most differences that an event lists, and the most bytes of their texts; at least one is listed. */
 export const maxListed = 50;
 export const maxListedBytes = 8_192;
-/** The longest text of an event, or name of an author. */
+/** The longest text of an event, or its author. */
 const maxText = 500;
-/** The longest name of an object that is listed; an appliance may have longer ones. */
+/** Longer names of objects are shortened. */
 const maxName = 300;
 
-/** An event as it is kept: a few KB, with digests of what its whole list says. */
-export interface KeptEvent {
+/** An event as it is stored: a few KB, with digests of all its differences. */
+export interface StoredEvent {
   readonly event: Omit<HistoryEvent, 'id'>;
-  /** Names what it is about, whatever that became. */
+  /** A digest of the objects and settings that changed, without their values. */
   readonly subject: string;
-  /** Is the same for the same differences, and for no others. */
+  /** A digest of the differences. */
   readonly digest: string;
-  /** The `digest` of an event that takes all of it back. */
+  /** The `digest` of an event that reverses all differences. */
   readonly reverseDigest: string;
 }
 
-/** Returns the form in which an event is kept; `others` are further differences that it does not list. */
-export function toKept(event: NewEvent, others = 0): KeptEvent {
+/** Converts an event for storage; `others` is the number of differences that it does not list already. */
+export function toStoredEvent(event: NewEvent, others = 0): StoredEvent {
   const { kind, text, by, differences } = event;
-  const listed = beginningOf(differences);
+  const listed = listedDifferences(differences);
   const unlisted = others + differences.length - listed.length;
   return {
     event: {
@@ -39,11 +39,11 @@ export function toKept(event: NewEvent, others = 0): KeptEvent {
     },
     subject: digestOf([kind, ...differences.flatMap((each) => [objectKey(each), each.setting])]),
     digest: digestOf(differences),
-    reverseDigest: digestOf(reversed(differences)),
+    reverseDigest: digestOf(reverseDifferences(differences)),
   };
 }
 
-/** Reads the text of an event; undefined for one that is damaged. */
+/** Parses a stored event; undefined if it is damaged. */
 export function readEvent(text: string): Omit<HistoryEvent, 'id'> | undefined {
   const event = parseJson(text);
   if (!isRecord(event) || !isOneOf(eventKinds, event.kind) || !Array.isArray(event.differences)) return undefined;
@@ -73,8 +73,8 @@ function isDifference(value: unknown): boolean {
   );
 }
 
-/** Returns the first differences, as many as may be listed, with short texts. */
-function beginningOf(differences: readonly Difference[]): readonly Difference[] {
+/** Returns as many differences as may be listed, with short texts. */
+function listedDifferences(differences: readonly Difference[]): readonly Difference[] {
   const first = differences.slice(0, maxListed).map(withShortTexts);
   let bytes = 0;
   const end = first.findIndex((each, index) => {
@@ -88,16 +88,16 @@ function withShortTexts(difference: Difference): Difference {
   const { object, farm, service, name, setting, before, after } = difference;
   return {
     object,
-    farm: short(farm),
-    service: short(service),
-    name: short(name),
-    setting: short(setting),
-    before: before === undefined ? undefined : short(before),
-    after: after === undefined ? undefined : short(after),
+    farm: shortName(farm),
+    service: shortName(service),
+    name: shortName(name),
+    setting: shortName(setting),
+    before: before === undefined ? undefined : shortName(before),
+    after: after === undefined ? undefined : shortName(after),
   };
 }
 
-function short(text: string): string {
+function shortName(text: string): string {
   return text.length <= maxName ? text : digestForm(text, text, maxName);
 }
 

@@ -1,4 +1,10 @@
-import { type Difference, outsideGateway, eventKinds, type HistoryEvent } from '../../history/event.ts';
+import {
+  type Difference,
+  eventKinds,
+  type FoundEvents,
+  type HistoryEvent,
+  outsideGateway,
+} from '../../history/event.ts';
 import { neverCompared } from '../../history/twins.ts';
 import { isOneOf } from '../../lib/check.ts';
 import { changeText, plural } from '../../lib/text.ts';
@@ -7,31 +13,30 @@ import { html, type Markup } from '../html.ts';
 import { stateMark } from '../marks.ts';
 import { clockTime } from '../times.ts';
 import { applianceLink, backTo, emptyNote, listPage, panel, singlePanel } from './section.ts';
-import type { ShownEvents } from './timeline.ts';
 import { type EventFilter, linkTo, type View } from './view.ts';
 
-/** Differences of an event that are shown before it is opened. */
+/** The differences of an event that are shown before it is opened. */
 const maxUnfolded = 3;
 const periods = ['1h', '6h', '1d', '7d', '30d'];
 const statefulObjects = ['farm', 'backend', 'certificate', 'activation', 'interface'] as const;
 
-/** Renders the newest events; `adminUrl` is the gateway, whose console shows changes. */
-export function changesPanel(filter: EventFilter, found: ShownEvents, adminUrl?: string, when = ''): Markup {
+/** Renders the newest events, with links to changes in the console of the gateway at `adminUrl`. */
+export function eventsPanel(filter: EventFilter, found: FoundEvents | undefined, adminUrl?: string, when = ''): Markup {
   const rows =
     found?.events.length === 0
       ? emptyNote(found.next === undefined ? 'No change is known.' : 'No change is known among the newest events.')
       : eventList(found?.events, adminUrl, filter.appliance);
-  const link = linkTo({ kind: 'changes', list: 'changes', ...filter });
+  const link = linkTo({ kind: 'events', list: 'changes', ...filter });
   return panel('changes', `What changed${when}`, [
     rows,
     html`<p class="more"><a href="${link}">All changes, by kind and time</a></p>`,
   ]);
 }
 
-/** Renders a page of all events that a view asks for, with a form to ask for others. */
-export function changesContent(
-  view: Extract<View, { readonly kind: 'changes' }>,
-  found: ShownEvents,
+/** Renders all events of a view, with a form for another filter. */
+export function eventsPage(
+  view: Extract<View, { readonly kind: 'events' }>,
+  found: FoundEvents | undefined,
   adminUrl?: string,
 ): Markup {
   const { appliance = '', farm = '', event = '', since = '' } = view;
@@ -40,10 +45,10 @@ export function changesContent(
   return html`${backTo(view.appliance)}
 ${singlePanel('changes', 'What changed', [
   html`<form class="filters" action="./" method="get"><input type="hidden" name="list" value="changes">
-<label>Kind ${choice('event', eventKinds, event)}</label>
+<label>Kind ${select('event', eventKinds, event)}</label>
 <label>Appliance <input name="appliance" value="${appliance}"></label>
 <label>Farm <input name="farm" value="${farm}"></label>
-<label>Of the last ${choice('since', [...new Set([...periods, ...(since ? [since] : [])])], since)}</label>
+<label>Of the last ${select('since', [...new Set([...periods, ...(since ? [since] : [])])], since)}</label>
 <button>Show</button></form>`,
   events ? listPage({ view, count: events.length, noun: 'event', render }) : eventList(events),
   html`<p class="note">Not seen here, and so unknown: ${neverCompared.join('; ')}.</p>`,
@@ -52,7 +57,7 @@ ${singlePanel('changes', 'What changed', [
 ])}`;
 }
 
-function choice(name: string, values: readonly string[], chosen: string): Markup {
+function select(name: string, values: readonly string[], chosen: string): Markup {
   return html`<select name="${name}">${['', ...values].map(
     (value) => html`<option value="${value}"${value === chosen && html` selected`}>${value || 'all'}</option>`,
   )}</select>`;
@@ -60,14 +65,14 @@ function choice(name: string, values: readonly string[], chosen: string): Markup
 
 function eventList(events: readonly HistoryEvent[] | undefined, adminUrl?: string, onPageOf?: string): Markup {
   if (events) return html`<ol class="changes">${events.map((event) => eventItem(event, adminUrl, onPageOf))}</ol>`;
-  const silent = stateMark('unknown', 'The history gives no answer now');
-  return html`<p class="note">${silent}: its disk hangs, or fails. The log of the exporter says more.</p>`;
+  const mark = stateMark('unknown', 'The history does not answer now');
+  return html`<p class="note">${mark}: its disk hangs or fails; see the log of the exporter.</p>`;
 }
 
 function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): Markup {
   const { id, appliance, farm, atMs, sinceMs, by, text, count, reversedMs } = event;
   const facts = [
-    by !== undefined && authorOf(by, adminUrl),
+    by !== undefined && authorMarkup(by, adminUrl),
     count > 1 && plural(count, 'time'),
     sinceMs !== undefined && html`between ${clockTime(sinceMs)} and ${clockTime(atMs)}`,
     reversedMs !== undefined && html`the other way last at ${clockTime(reversedMs)}`,
@@ -78,7 +83,7 @@ function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): M
 }
 
 function differenceRows({ differences, unlisted = 0 }: HistoryEvent): Markup {
-  const rows = differences.map(differenceRow);
+  const rows = differences.map(differenceItem);
   const folded = rows.slice(maxUnfolded);
   const rest = unlisted > 0 && html`<span class="change faint">and ${unlisted} more, which are not listed</span>`;
   return html`${rows.slice(0, maxUnfolded)}${
@@ -88,7 +93,7 @@ function differenceRows({ differences, unlisted = 0 }: HistoryEvent): Markup {
   }`;
 }
 
-function authorOf(by: string, adminUrl: string | undefined): Markup {
+function authorMarkup(by: string, adminUrl: string | undefined): Markup {
   const [, change] = /^change (ch-[a-z0-9-]+) by /.exec(by) ?? [];
   if (by === outsideGateway) return html`<bdi>made elsewhere, not through the gateway</bdi>`;
   if (change === undefined || adminUrl === undefined)
@@ -96,9 +101,9 @@ function authorOf(by: string, adminUrl: string | undefined): Markup {
   return html`<a href="${`${adminUrl}/console#${change}`}"><bdi>${by}</bdi></a>`;
 }
 
-function differenceRow(difference: Difference): Markup {
+function differenceItem(difference: Difference): Markup {
   const { object, farm, service, name, setting, before = '', after = '' } = difference;
-  const whole = [
+  const owners = [
     object !== 'service' && service && `service ${service}`,
     object !== 'farm' && farm && `farm ${farm}`,
   ].filter(Boolean);
@@ -108,6 +113,6 @@ function differenceRow(difference: Difference): Markup {
     setting === 'state'
       ? html`<span class="faint">${wordOfState(before)} →</span> ${stateMark(level, wordOfState(after))}`
       : html`<bdi>${changeText(setting, difference.before, difference.after)}</bdi>`;
-  return html`<span class="change"><span class="what">${object} <b><bdi>${name}</bdi></b>${whole.length > 0 && html` of <bdi>${whole.join(', ')}</bdi>`}</span>
+  return html`<span class="change"><span class="what">${object} <b><bdi>${name}</bdi></b>${owners.length > 0 && html` of <bdi>${owners.join(', ')}</bdi>`}</span>
 <span class="to">${change}</span></span>`;
 }

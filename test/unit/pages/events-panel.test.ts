@@ -159,7 +159,7 @@ describe('the timeline', () => {
       return await history.find(query);
     };
     const page = givenPage([], {}, { ...history, find });
-    const silent = 'The history gives no answer now';
+    const silent = 'The history does not answer now';
 
     expect(await page.text(ofFarm)).toContain(silent);
     const shown = await Promise.all(
@@ -196,7 +196,7 @@ describe('the timeline', () => {
     const page = givenPage([], {}, { ...givenHistory(), find: () => Promise.reject(new Error('not a database')) });
 
     for (const url of ['/', ofAppliance, ofFarm, all, ofAlert])
-      expect(await page.text(url)).toContain('The history gives no answer now');
+      expect(await page.text(url)).toContain('The history does not answer now');
   });
 });
 
@@ -237,7 +237,7 @@ function givenPage(
   onTestFinished(() => app.close());
   const farms = [farmStatus({ name: 'shop', certificates: ['shop.pem'] })];
   registerStatusPage(app, {
-    describe: () => fleetStatus(applianceStatus({ name: 'lb-1', farms })),
+    fleetStatus: () => fleetStatus(applianceStatus({ name: 'lb-1', farms })),
     unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
     exporter: () => exporterFacts(facts),
     spoken: (text) => text,

@@ -14,53 +14,56 @@ export interface Representation {
   readonly encoding: Encoding;
 }
 
-/** Finished bytes in the order of the families, for one scrape or for many. They never change. */
-export interface Page {
-  /** Adds text at the end of the exposition. Returns the buffers in their order. */
+/** The rendered families as bytes that never change, for one scrape or for many. */
+export interface Exposition {
+  /** Returns the buffers of the whole exposition, with more text at its end. */
   finish(end: string): readonly Buffer[];
 }
 
-/** Finished text: a part of bytes that never change. */
-export interface TextPart {
+/** Rendered text: a range of bytes that never change. */
+export interface TextRange {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-/** Few large outputs: each of them costs the event loop a turn. */
-const options = { level: constants.Z_BEST_SPEED, chunkSize: 262_144 };
-/** The text that is compressed at a time: a copy of all of it would be as long as the page. */
+/** Large chunks: each costs the event loop a turn. */
+const deflateOptions = { level: constants.Z_BEST_SPEED, chunkSize: 262_144 };
+/** Text is compressed in portions: a copy of all of it would be as long as the exposition. */
 const portionBytes = 1_048_576;
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
-/** Makes a page of text, for gzip compressed in a thread of zlib. zstd is made while it is sent. */
-export async function createPage(parts: readonly TextPart[], encoding: Encoding): Promise<Page> {
-  if (encoding === 'gzip') return await createGzipPage(parts);
-  const [text = Buffer.alloc(0)] = portionsOf(parts, lengthOf(parts));
+/** Joins text to an exposition. A thread of zlib compresses gzip; zstd is made while it is sent. */
+export async function createExposition(ranges: readonly TextRange[], encoding: Encoding): Promise<Exposition> {
+  if (encoding === 'gzip') return await createGzipExposition(ranges);
+  const [text = Buffer.alloc(0)] = portionsOf(ranges, lengthOf(ranges));
   return { finish: (end) => [text, Buffer.from(end)] };
 }
 
-async function createGzipPage(parts: readonly TextPart[]): Promise<Page> {
+async function createGzipExposition(ranges: readonly TextRange[]): Promise<Exposition> {
   // The flush ends at a whole byte: the end is compressed on its own and follows in the same gzip
   // member. Some clients read only the first member.
-  const deflating = createDeflateRaw({ ...options, finishFlush: constants.Z_SYNC_FLUSH });
-  const [blocks, checksum] = await Promise.all([deflating.toArray() as Promise<Buffer[]>, feed(deflating, parts)]);
-  const length = lengthOf(parts);
+  const deflating = createDeflateRaw({ ...deflateOptions, finishFlush: constants.Z_SYNC_FLUSH });
+  const [blocks, checksum] = await Promise.all([
+    deflating.toArray() as Promise<Buffer[]>,
+    compressPortions(deflating, ranges),
+  ]);
+  const length = lengthOf(ranges);
   return {
     finish(end) {
       const last = Buffer.from(end);
       const trailer = Buffer.alloc(8);
       trailer.writeUInt32LE(crc32(last, checksum), 0);
       trailer.writeUInt32LE((length + last.length) % 2 ** 32, 4);
-      return [gzipHeader, ...blocks, deflateRawSync(last, options), trailer];
+      return [gzipHeader, ...blocks, deflateRawSync(last, deflateOptions), trailer];
     },
   };
 }
 
 /** Writes all text to a stream, portion by portion; resolves to its checksum. */
-async function feed(deflating: DeflateRaw, parts: readonly TextPart[]): Promise<number> {
+async function compressPortions(deflating: DeflateRaw, ranges: readonly TextRange[]): Promise<number> {
   let checksum = 0;
-  for (const portion of portionsOf(parts, portionBytes)) {
+  for (const portion of portionsOf(ranges, portionBytes)) {
     checksum = crc32(portion, checksum);
     await new Promise<void>((resolve) => void deflating.write(portion, () => resolve()));
   }
@@ -68,15 +71,15 @@ async function feed(deflating: DeflateRaw, parts: readonly TextPart[]): Promise<
   return checksum;
 }
 
-function lengthOf(parts: readonly TextPart[]): number {
-  return parts.reduce((sum, { start, end }) => sum + end - start, 0);
+function lengthOf(ranges: readonly TextRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 /** Yields the text in portions, which share one memory: each is used before the next. */
-function* portionsOf(parts: readonly TextPart[], maxBytes: number): Generator<Buffer> {
+function* portionsOf(ranges: readonly TextRange[], maxBytes: number): Generator<Buffer> {
   const portion = Buffer.allocUnsafeSlow(maxBytes);
   let filled = 0;
-  for (const { bytes, start, end } of parts)
+  for (const { bytes, start, end } of ranges)
     for (let at = start; at < end; ) {
       const copied = bytes.copy(portion, filled, at, end);
       at += copied;

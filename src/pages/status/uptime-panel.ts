@@ -1,26 +1,25 @@
 import type { FarmTime } from '../../history/farm-times.ts';
 import type { History } from '../../history/history.ts';
 import { dayMs, inTime, span } from '../../lib/time.ts';
-import { html, joined, type Markup } from '../html.ts';
+import { html, joinMarkup, type Markup } from '../html.ts';
 import { utcTime } from '../times.ts';
+import { maxHistoryWaitMs } from './find-events.ts';
 import { emptyNote, panel, table } from './section.ts';
 
-/** A page waits no longer for a disk. */
-const patienceMs = 1_000;
 const hourMs = 3_600_000;
-/** A page stays the same for so long while nothing happens. */
-const betweenPagesMs = 300_000;
-/** The size of a bar in its drawing. */
+/** Times are rounded down to this, so that the page stays the same for as long while nothing happens. */
+const roundingMs = 300_000;
+/** The size of a bar in the SVG. */
 const [barWidth, barHeight] = [10, 40];
-/** An outage is seen, however short it is. */
-const minHeight = 6;
+/** Makes the shortest outage visible. */
+const minOutageHeight = 6;
 
 const strips = [
   { id: 'day', title: 'Last 24 hours', spanMs: hourMs, count: 24 },
   { id: 'month', title: 'Last 30 days', spanMs: dayMs, count: 30 },
 ] as const;
 
-/** A period, as far as it is over; what is in none of the three is unknown. */
+/** A period, up to now. */
 interface Period {
   readonly fromMs: number;
   readonly lengthMs: number;
@@ -30,36 +29,36 @@ interface Period {
   readonly unknown: number;
 }
 
-/** Reads how long a farm was up, down and in maintenance; undefined where the history does not answer soon. */
-export async function findTimes(
+/** Reads how long a farm was up, down and in maintenance; undefined if the history does not answer in time. */
+export async function findUptime(
   history: Pick<History, 'timesOf'>,
   appliance: string,
   farm: string,
 ): Promise<readonly FarmTime[] | undefined> {
   try {
-    return await inTime(history.timesOf(appliance, farm), patienceMs, () => new Error('late'));
+    return await inTime(history.timesOf(appliance, farm), maxHistoryWaitMs, () => new Error('late'));
   } catch {
     return undefined;
   }
 }
 
 /**
- * Renders when a farm was up, as status pages do: a bar for each hour of a day, and for each day of
- * a month. Bars differ by their patterns, and the same is there as text.
+ * Renders the uptime of a farm: a bar for each hour of a day and each day of a month, with patterns
+ * instead of colours alone, and the same as text.
  */
-export function availabilityPanel(times: readonly FarmTime[] | undefined, atMs: number): Markup {
-  const nowMs = Math.floor(atMs / betweenPagesMs) * betweenPagesMs;
-  if (!times) return panel('availability', 'Availability', emptyNote('The history gives no answer now.'));
-  return panel('availability', 'Availability', [
-    ...strips.map((strip) => stripOf(strip, periodsOf(strip, times, nowMs))),
-    html`<p class="note legend">${joined(
+export function uptimePanel(times: readonly FarmTime[] | undefined, atMs: number): Markup {
+  const nowMs = Math.floor(atMs / roundingMs) * roundingMs;
+  if (!times) return panel('uptime', 'Uptime', emptyNote('The history does not answer now.'));
+  return panel('uptime', 'Uptime', [
+    ...strips.map((strip) => stripMarkup(strip, periodsOf(strip, times, nowMs))),
+    html`<p class="note legend">${joinMarkup(
       (['up', 'down', 'maintenance', 'unknown'] as const).map(
         (word) =>
-          html`<span><svg class="strip-key" aria-hidden="true" viewBox="0 0 10 10">${patterns(`key-${word}`)}${part(`key-${word}`, word, 0, 0, 10, 10)}</svg> ${word}</span>`,
+          html`<span><svg class="strip-key" aria-hidden="true" viewBox="0 0 10 10">${patterns(`key-${word}`)}${barSegment(`key-${word}`, word, 0, 0, 10, 10)}</svg> ${word}</span>`,
       ),
       ' ',
     )}</p>
-<p class="note">As the appliance words its state. Unknown: it was not asked, or gave no answer.</p>`,
+<p class="note">By the states that the appliance reported. Unknown: it was not asked, or did not answer.</p>`,
   ]);
 }
 
@@ -74,7 +73,7 @@ function periodsOf(
     const fromMs = lastMs - (count - 1 - index) * spanMs;
     const lengthMs = Math.min(spanMs, nowMs - fromMs);
     const { up = 0, down = 0, maintenance = 0 } = known.get(fromMs) ?? {};
-    // What is newer, and what was counted twice since a clock was set back.
+    // Time after `nowMs`, or counted twice after the clock was set back.
     const excess = Math.max(0, up + down + maintenance - lengthMs);
     return {
       fromMs,
@@ -87,12 +86,12 @@ function periodsOf(
   });
 }
 
-function stripOf({ id, title, spanMs, count }: (typeof strips)[number], periods: readonly Period[]): Markup {
+function stripMarkup({ id, title, spanMs, count }: (typeof strips)[number], periods: readonly Period[]): Markup {
   const total = (word: 'up' | 'down' | 'maintenance' | 'unknown'): number =>
     periods.reduce((sum, period) => sum + period[word], 0);
   const [up, down, maintenance] = [total('up'), total('down'), total('maintenance')];
   const served = up + down;
-  const share = served === 0 ? 'nothing is known' : `up ${percent(up, served)} of ${span(served)} that are known`;
+  const share = served === 0 ? 'nothing is known' : `up ${percent(up, served)} of the known ${span(served)}`;
   const facts = [
     share,
     down > 0 && `down ${span(down)}`,
@@ -106,16 +105,16 @@ function stripOf({ id, title, spanMs, count }: (typeof strips)[number], periods:
     'strip-table',
     [spanMs === dayMs ? 'Day (UTC)' : 'Hour (UTC)', 'Up', 'Down', 'Maintenance', 'Unknown'],
     periods.toReversed(),
-    rowOf,
+    periodRow,
   )}</details>`;
 }
 
-/** Rounds down: 100 % are no outage at all. */
+/** Rounds down, so that 100 % means no outage. */
 function percent(part: number, whole: number): string {
   return `${part === whole ? '100' : (Math.floor((part / whole) * 100_000) / 1_000).toFixed(3)} %`;
 }
 
-function rowOf({ fromMs, up, down, maintenance, unknown }: Period): Markup {
+function periodRow({ fromMs, up, down, maintenance, unknown }: Period): Markup {
   const cell = (word: string, ms: number): Markup =>
     html`<td data-label="${word}" class="number">${ms === 0 ? '0' : span(ms)}</td>`;
   return html`<tr data-key="${fromMs}"><th scope="row">${periodText(fromMs)}</th>${cell('Up', up)}${cell('Down', down)}${cell('Maintenance', maintenance)}${cell('Unknown', unknown)}</tr>`;
@@ -130,25 +129,24 @@ function bar(strip: string, period: Period, index: number): Markup {
   const words = (['down', 'maintenance', 'up', 'unknown'] as const).filter((word) => period[word] > 0);
   const shares = words.map((word) => {
     const height = (period[word] / lengthMs) * barHeight;
-    return { word, height: word === 'down' ? Math.max(height, minHeight) : height };
+    return { word, height: word === 'down' ? Math.max(height, minOutageHeight) : height };
   });
   const all = shares.reduce((sum, { height }) => sum + height, 0);
   let top = 0;
   const parts = shares.map(({ word, height }) => {
     const scaled = (height / all) * barHeight;
     top += scaled;
-    return part(strip, word, index * barWidth + 1, top - scaled, barWidth - 2, scaled);
+    return barSegment(strip, word, index * barWidth + 1, top - scaled, barWidth - 2, scaled);
   });
   const text = words.map((word) => `${word} ${span(period[word])}`).join(', ');
   return html`<g><title>${periodText(fromMs)} UTC: ${text || 'has just begun'}</title>${parts}</g>`;
 }
 
-function part(strip: string, word: string, x: number, y: number, width: number, height: number): Markup {
+function barSegment(strip: string, word: string, x: number, y: number, width: number, height: number): Markup {
   const fill = word === 'down' || word === 'maintenance' ? `url(#strip-${strip}-${word})` : '';
   return html`<rect class="${word}" x="${x}" y="${y.toFixed(1)}" width="${width}" height="${height.toFixed(1)}"${fill && html` fill="${fill}"`}/>`;
 }
 
-/** Patterns tell the states apart without colours. */
 function patterns(strip: string): Markup {
   return html`<defs><pattern id="strip-${strip}-down" width="3" height="3" patternUnits="userSpaceOnUse"><rect class="ground" width="3" height="3"/><path class="cross" d="M0 0L3 3M3 0L0 3"/></pattern>
 <pattern id="strip-${strip}-maintenance" width="4" height="5" patternUnits="userSpaceOnUse"><rect class="ground" width="4" height="5"/><rect class="stripe" width="4" height="2"/></pattern></defs>`;

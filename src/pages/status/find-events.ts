@@ -10,30 +10,31 @@ import { inTime, momentOf } from '../../lib/time.ts';
 import type { ApplianceStatus } from '../../state/status.ts';
 import type { EventFilter } from './view.ts';
 
-/** The newest first; undefined where the history does not answer. */
-export type ShownEvents = FoundEvents | undefined;
-
-/** A page waits no longer for a disk. */
-const patienceMs = 1_000;
+/** A page does not wait longer for the history. */
+export const maxHistoryWaitMs = 1_000;
 
 interface FindOptions {
-  /** The appliance of the filter: of a farm, what it depends on is found too. */
+  /** With the appliance of the filter, what a farm depends on is also found. */
   readonly status?: ApplianceStatus | undefined;
-  /** A kind that is not wanted. */
   readonly without?: EventKind;
 }
 
-export type FindEvents = (filter: EventFilter, limit: number, options?: FindOptions) => Promise<ShownEvents>;
+/** Resolves to undefined if the history does not answer in time. */
+export type FindEvents = (
+  filter: EventFilter,
+  limit: number,
+  options?: FindOptions,
+) => Promise<FoundEvents | undefined>;
 
 export function createFindEvents(history: Pick<History, 'find'>, now: () => number): FindEvents {
   let late = 0;
 
-  /** Gives up after a moment; nobody waits while an earlier question is late. */
-  async function findSoon(query: EventQuery): Promise<ShownEvents> {
+  /** Gives up at once while an earlier search is late. */
+  async function findInTime(query: EventQuery): Promise<FoundEvents | undefined> {
     if (late > 0) return undefined;
     const asked = history.find(query);
     try {
-      return await inTime(asked, patienceMs, () => new Error('late'));
+      return await inTime(asked, maxHistoryWaitMs, () => new Error('late'));
     } catch {
       late += 1;
       const over = (): number => (late -= 1);
@@ -47,17 +48,17 @@ export function createFindEvents(history: Pick<History, 'find'>, now: () => numb
     const kinds = eventKinds.filter((kind) => kind === (event ?? kind) && kind !== without);
     const certificates =
       appliance === undefined ? undefined : (status?.farms?.find(({ name }) => name === farm)?.certificates ?? []);
-    return await findSoon({ appliance, farm, certificates, sinceMs, kinds, limit });
+    return await findInTime({ appliance, farm, certificates, sinceMs, kinds, limit });
   };
 }
 
-/** Finds the newest events; changes of states only beside all that may have caused them. */
+/** Finds the newest events, and among them changes of state only as far as possible causes leave room. */
 export async function findCauses(
   find: FindEvents,
   filter: EventFilter,
   limit: number,
   status?: ApplianceStatus,
-): Promise<ShownEvents> {
+): Promise<FoundEvents | undefined> {
   const causes = await find(filter, limit, { status, without: 'state' });
   const states = await find({ ...filter, event: 'state' }, limit, { status });
   if (!causes || !states) return undefined;

@@ -1,9 +1,9 @@
 import { compareNames } from '../../lib/text.ts';
 import { type Level, levelOfState, levelRank, wordOfState, worstLevel } from '../../state/level.ts';
 import { isAnswering } from '../../state/freshness.ts';
-import { markOf, stateMark } from '../marks.ts';
+import { stateMarkFor, stateMark } from '../marks.ts';
 import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../state/status.ts';
-import { html, joined, type Markup, type Part } from '../html.ts';
+import { html, joinMarkup, type Markup, type Renderable } from '../html.ts';
 import type { ApplianceHealth, HealthSummary } from '../../state/health.ts';
 import { addressOf, linkList } from './section.ts';
 import { linkTo } from './view.ts';
@@ -14,7 +14,7 @@ interface FarmOnPage {
   readonly farm: FarmStatus;
   readonly level: Level;
   readonly mark: typeof stateMark;
-  /** False while its appliance does not answer: all of it was read before. */
+  /** False while its appliance does not answer. */
   readonly isCurrent: boolean;
 }
 
@@ -28,23 +28,21 @@ export function sortedFarms(
   const byFarm = Map.groupBy(problems, ({ labels }) => labels?.farm);
   return farms
     .map((farm) => {
-      const own = byFarm.get(farm.name) ?? [];
-      const level = worstLevel([levelOfState('farm', farm.state), ...own.map((problem) => problem.level)]);
-      return { appliance: status.name, farm, level, mark: markOf(status), isCurrent: isAnswering(status) };
+      const farmProblems = byFarm.get(farm.name) ?? [];
+      const level = worstLevel([levelOfState('farm', farm.state), ...farmProblems.map((problem) => problem.level)]);
+      return { appliance: status.name, farm, level, mark: stateMarkFor(status), isCurrent: isAnswering(status) };
     })
     .toSorted(
       (one, other) => levelRank(one.level) - levelRank(other.level) || compareNames(one.farm.name, other.farm.name),
     );
 }
 
-/**
- * Renders farms that open to at most `maxBackends` of their backends; those with problems are open.
- */
-export function farmList(farms: readonly FarmOnPage[], summary: PageSummary, maxBackends: number): Markup {
-  return html`<ul class="farms">${farms.map((each) => item(each, summary, maxBackends))}</ul>`;
+/** Renders farms with at most `maxBackends` of their backends; those with problems are open. */
+export function farmDetails(farms: readonly FarmOnPage[], summary: PageSummary, maxBackends: number): Markup {
+  return html`<ul class="farms">${farms.map((each) => farmItem(each, summary, maxBackends))}</ul>`;
 }
 
-function item(shown: FarmOnPage, summary: PageSummary, maxBackends: number): Markup {
+function farmItem(shown: FarmOnPage, summary: PageSummary, maxBackends: number): Markup {
   const { appliance, farm, level, mark, isCurrent } = shown;
   const { name, profile, state, vip, vport, backends, established } = farm;
   const lastMinute = summary.lastMinuteOf(appliance, name);
@@ -55,7 +53,7 @@ function item(shown: FarmOnPage, summary: PageSummary, maxBackends: number): Mar
 <span class="address">${vip && addressOf(vip, vport)}</span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
 <span class="backends-up">${backendsUp(farm, isCurrent)}</span>${lastMinute && requestsText(lastMinute)}</summary>
-${details(shown, summary.takenAtMs, maxBackends)}
+${farmBody(shown, summary.takenAtMs, maxBackends)}
 ${backends !== undefined && backends.length > maxBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - maxBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
 }
 
@@ -67,7 +65,7 @@ function requestsText({ perSecond, failed, p95Seconds }: LastMinute): Markup {
   return html`<span class="requests">${rate} <small>requests a second in the last minute,</small> ${errors}${p95Seconds !== undefined && html`<small>, 95 of 100 ${bound}</small>`}</span>`;
 }
 
-function backendsUp({ backends, profile, configuredBackends }: FarmStatus, isCurrent: boolean): Part {
+function backendsUp({ backends, profile, configuredBackends }: FarmStatus, isCurrent: boolean): Renderable {
   if (backends === undefined) {
     const configured = configuredBackends && `${configuredBackends.length} configured`;
     return html`<span class="faint">${profile === 'datalink' ? 'not watchable' : (configured ?? 'unknown')}</span>`;
@@ -78,7 +76,7 @@ function backendsUp({ backends, profile, configuredBackends }: FarmStatus, isCur
   return html`<span class="${isShort ? 'short' : isCurrent ? 'enough' : 'faint'}"><b>${up}</b> of ${backends.length} up</span>`;
 }
 
-function details({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
+function farmBody({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
   const { name, state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
   const facts = [
     sinceMs !== undefined && html`${wordOfState(state)} for ${age(sinceMs, nowMs)}`,
@@ -88,7 +86,7 @@ function details({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBacken
     certificates.length > 0 &&
       html`presents ${linkList(certificates, (certificate) => ({ kind: 'certificate', appliance, certificate }))}`,
     ...(farm.probe ? probeFacts(farm.probe) : []),
-    // A link in the summary would be one thing to press inside another.
+    // Not in the summary, which is clickable itself.
     Number.isFinite(maxBackends) &&
       html`<a href="${linkTo({ kind: 'farm', appliance, farm: name })}">only <bdi>${name}</bdi></a>`,
   ].filter((fact) => fact !== false);
@@ -99,7 +97,7 @@ function details({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBacken
   }`;
 }
 
-/** Renders what a client meets, beside what the appliance says. */
+/** Renders what clients of the farm meet. */
 function probeFacts({ isReachable, connectSeconds = 0, failure, served }: ProbeStatus): readonly Markup[] {
   if (failure === 'not_allowed') return [html`not probed: its address is reserved, or outside the networks`];
   if (isReachable === undefined)
@@ -138,7 +136,7 @@ function inConfiguration(backends: readonly BackendName[], maxBackends: number):
   if (backends.length === 0) return html`None is configured.`;
   const rest = backends.length - maxBackends;
   const names = backends.slice(0, maxBackends).map(({ backend }) => html`<bdi>${backend}</bdi>`);
-  return html`Configured: ${joined(names, ', ')}${rest > 0 && ` and ${rest.toLocaleString('en')} more`}.`;
+  return html`Configured: ${joinMarkup(names, ', ')}${rest > 0 && ` and ${rest.toLocaleString('en')} more`}.`;
 }
 
 function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {

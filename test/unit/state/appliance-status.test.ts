@@ -4,8 +4,8 @@ import { appliance } from '../../../src/collectors/appliance.ts';
 import { backends } from '../../../src/collectors/backends.ts';
 import { farmConfig } from '../../../src/collectors/farm-config.ts';
 import { interfaces } from '../../../src/collectors/interfaces.ts';
-import { describeAppliance } from '../../../src/state/describe.ts';
-import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts';
+import { buildApplianceStatus } from '../../../src/state/appliance-status.ts';
+import { readingKey, type Origin, type Reading } from '../../../src/state/reading.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
@@ -22,17 +22,17 @@ type Given = Origin & Partial<Reading>;
 const byKey = (readings: readonly Given[]) =>
   new Map(
     readings.map((each): [string, Reading] => [
-      keyOf(each),
+      readingKey(each),
       { data: undefined, takenAtMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );
 
 /** The status of an appliance with these readings, and these that are too old to be shown. */
 function statusWith(readings: readonly Given[], stale: readonly Given[]): ApplianceStatus {
-  return describeAppliance({ ...nothingRead, readings: byKey(readings), lastKnown: byKey(stale) });
+  return buildApplianceStatus({ ...nothingRead, readings: byKey(readings), lastKnown: byKey(stale) });
 }
 
-const nothingRead: Parameters<typeof describeAppliance>[0] = {
+const nothingRead: Parameters<typeof buildApplianceStatus>[0] = {
   name: 'lb',
   url: 'https://192.0.2.10:444',
   labels: {},
@@ -52,15 +52,15 @@ it('the status of an appliance has the farms with an objective, and whether its 
     { farm: 'shop', hasLatency: true },
     { farm: 'db', hasLatency: false },
   ];
-  const described = (more: Partial<Parameters<typeof describeAppliance>[0]>) =>
-    describeAppliance({ ...nothingRead, ...more });
+  const described = (more: Partial<Parameters<typeof buildApplianceStatus>[0]>) =>
+    buildApplianceStatus({ ...nothingRead, ...more });
 
-  expect(described({ objectives, isLogSilent: true })).toMatchObject({
+  expect(described({ objectives, isRequestLogEmpty: true })).toMatchObject({
     objectives: ['shop', 'db'],
     latencyObjectives: ['shop'],
-    isLogSilent: true,
+    isRequestLogEmpty: true,
   });
-  expect(described({ isLogSilent: true })).not.toHaveProperty('isLogSilent');
+  expect(described({ isRequestLogEmpty: true })).not.toHaveProperty('isRequestLogEmpty');
 });
 
 /** The farm `shop` with one more reading of it. */
