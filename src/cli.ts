@@ -1,14 +1,14 @@
 import type { BuildInfo } from './app/build-info.ts';
 import { type CommandName, commands, type Description, exporter, isCommand } from './commands/commands.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
-import { parseFlags, refuseForeignFlags } from './commands/flags.ts';
-import { spokenAs } from './commands/shell.ts';
+import { parseFlags, assertFlagsTaken } from './commands/parse-flags.ts';
+import { createCommandNamer } from './commands/shell.ts';
 import { closestWord } from './lib/text.ts';
 import { ConfigError } from './config/problems.ts';
 import { ListenError } from './lib/listen.ts';
 import { FileKindError } from './lib/disk.ts';
 
-/** Loaded on demand: a health check every few seconds must not load a server. */
+/** The files of commands are loaded on demand: a health check every few seconds must not load a server. */
 const loaders: Readonly<Record<CommandName | '', () => Promise<Command>>> = {
   admin: async () => (await import('./commands/admin/admin.ts')).admin,
   audit: async () => (await import('./commands/audit.ts')).audit,
@@ -26,7 +26,8 @@ const loaders: Readonly<Record<CommandName | '', () => Promise<Command>>> = {
   '': async () => (await import('./commands/run.ts')).run,
 };
 
-export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spoken'> {
+/** What commands get from the process; tests give their own. */
+export interface ProcessContext extends Omit<CommandContext, 'flags' | 'arguments' | 'withCommandName'> {
   readonly build: BuildInfo;
   /** The command that users type, such as `zlb-exporter`. */
   readonly name: string;
@@ -36,41 +37,43 @@ export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spok
  * Runs the program with its command-line arguments; resolves to the exit code, and rejects only for
  * a bug.
  */
-export async function runCommandLine(words: readonly string[], edge: Edge): Promise<number> {
-  const spoken = spokenAs(edge.name, Object.keys(commands));
-  const say = (line: string): void => edge.say(spoken(line));
-  const warn = (line: string): void => edge.warn(spoken(line));
+export async function runCommandLine(args: readonly string[], context: ProcessContext): Promise<number> {
+  const withCommandName = createCommandNamer(context.name, Object.keys(commands));
+  const printOut = (line: string): void => context.printOut(withCommandName(line));
+  const printErr = (line: string): void => context.printErr(withCommandName(line));
   try {
-    const { flags, positionals } = parseFlags(words);
+    const { flags, positionals } = parseFlags(args);
     const asksForHelp = positionals[0] === 'help';
     const [name = '', ...rest] = asksForHelp ? positionals.slice(1) : positionals;
     if (name !== '' && !isCommand(name)) throw new UsageError(unknownCommand(name));
     const { help, takesNoArguments }: Description = name === '' ? exporter : commands[name];
     if (asksForHelp || flags.help) {
-      say(help);
+      printOut(help);
       return 0;
     }
     if (flags.version) {
-      say(`zlb-exporter ${edge.build.version} (revision ${edge.build.revision}, Node.js ${edge.build.nodeVersion})`);
+      printOut(
+        `zlb-exporter ${context.build.version} (revision ${context.build.revision}, Node.js ${context.build.nodeVersion})`,
+      );
       return 0;
     }
-    refuseForeignFlags(flags, name);
+    assertFlagsTaken(flags, name);
     if (takesNoArguments && rest.length > 0)
       throw new UsageError(`${name} takes no arguments; ${name} --help shows how it is called`);
     const command = await loaders[name]();
-    return await command({ ...edge, spoken, say, warn, flags, arguments: rest });
+    return await command({ ...context, withCommandName, printOut, printErr, flags, arguments: rest });
   } catch (error) {
     // A monitoring system reads standard output, and takes 2 for critical.
-    if (error instanceof UsageError && words.find((word) => !word.startsWith('-')) === 'plugin') {
-      say(`UNKNOWN - ${error.message}`);
+    if (error instanceof UsageError && args.find((word) => !word.startsWith('-')) === 'plugin') {
+      printOut(`UNKNOWN - ${error.message}`);
       return 3;
     }
     if (error instanceof ConfigError) {
-      warn(error.message);
+      printErr(error.message);
       return 2;
     }
     if (error instanceof UsageError || error instanceof ListenError || error instanceof FileKindError) {
-      warn(`zlb-exporter: ${error.message}`);
+      printErr(`zlb-exporter: ${error.message}`);
       return error instanceof UsageError ? 2 : 1;
     }
     throw error;

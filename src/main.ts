@@ -5,7 +5,7 @@ const needed = 24;
 const found = Number(process.versions.node.split('.')[0]);
 
 // Files and lookups of host names take a thread each for as long as they hang; lookups may take half
-// of them (src/lib/names.ts). Node.js starts the threads when the first file is read, below.
+// of them (src/lib/host-resolver.ts). Node.js starts the threads when the first file is read, below.
 if (!process.env.UV_THREADPOOL_SIZE) process.env.UV_THREADPOOL_SIZE = '48';
 
 if (found >= needed) {

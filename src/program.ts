@@ -30,8 +30,8 @@ try {
     name: ownName(import.meta.url, process.argv[1] ?? '', process.env),
     stopped: stopping.signal,
     onHangup: (listener) => void process.on('SIGHUP', listener),
-    say: (line) => process.stdout.write(`${line}\n`),
-    warn: (line) => process.stderr.write(`${line}\n`),
+    printOut: (line) => process.stdout.write(`${line}\n`),
+    printErr: (line) => process.stderr.write(`${line}\n`),
     now: Date.now,
     steadyNow,
     sleep: (ms) => sleep(ms, stopping.signal),
@@ -43,10 +43,10 @@ try {
       interrupt: () => process.kill(process.pid, 'SIGINT'),
     }),
   });
-  await Promise.all([written(process.stdout), written(process.stderr)]);
-  // Node.js lists a request until the turn in which it was answered is over.
+  await Promise.all([drained(process.stdout), drained(process.stderr)]);
+  // Node.js lists a request until the end of the turn in which it was answered.
   await yieldToEventLoop();
-  end(code);
+  exit(code);
 } catch (error) {
   crash(error);
 }
@@ -55,7 +55,7 @@ function crash(error: unknown): never {
   process.stderr.write(
     `zlb-exporter: internal error; please report it with the lines below\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
-  end(1);
+  exit(1);
 }
 
 function stop(): void {
@@ -63,20 +63,20 @@ function stop(): void {
   stopping.abort();
   setTimeout(() => {
     process.stderr.write(`zlb-exporter: did not stop within ${shutdownMs / 1_000} s, exiting\n`);
-    endAtOnce(1);
+    exitAtOnce(1);
   }, shutdownMs).unref();
 }
 
 /** Ends the process, also while a file or a name server hangs. */
-function end(code: number): never {
-  // A refusal by the permissions of Node.js stays listed until it is collected as garbage.
-  if (isWaiting() && process.permission) collectGarbage();
-  if (isWaiting()) endAtOnce(code);
+function exit(code: number): never {
+  // A request that the permissions of Node.js denied stays listed until it is garbage-collected.
+  if (hasOpenRequests() && process.permission) collectGarbage();
+  if (hasOpenRequests()) exitAtOnce(code);
   process.exit(code);
 }
 
-/** Returns true if a request to the threads of libuv, for files and names, has no answer yet. */
-function isWaiting(): boolean {
+/** Returns true if a thread of libuv is at work on a file or a host name. */
+function hasOpenRequests(): boolean {
   return process.getActiveResourcesInfo().some((resource) => resource.includes('Req'));
 }
 
@@ -89,10 +89,10 @@ function collectGarbage(): void {
  * Ends the process without waiting for its threads, which `process.exit` does: a thread that hangs
  * in a system call would hold it for ever.
  */
-function endAtOnce(code: number): never {
+function exitAtOnce(code: number): never {
   // The kernel ends all threads when another program takes the place of this one.
   if (mayBeReplaced()) process.execve?.(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {});
-  // Else a signal ends them. systemd takes SIGTERM for a success, and SIGKILL never.
+  // Otherwise a signal ends them. systemd counts SIGTERM as success, and SIGKILL as failure.
   process.removeAllListeners('SIGTERM');
   process.kill(process.pid, code === 0 ? 'SIGTERM' : 'SIGKILL');
   // Process 1 of a container gets no signal from itself.
@@ -113,7 +113,7 @@ function mayBeReplaced(): boolean {
  * Resolves when the stream has written everything: `process.exit` would lose what a pipe has not
  * taken yet.
  */
-function written(stream: NodeJS.WriteStream): Promise<void> {
+function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => resolve());
   });

@@ -23,7 +23,7 @@ export interface HostileClients {
   readonly reads: boolean;
 }
 
-const key = 'CanaryOfTheAttack0123';
+const apiKey = 'CanaryOfTheAttack0123';
 
 /** A TLS server that answers each request with the reply in force. */
 function startHostileAppliance(name: string): Promise<{ url: string; fingerprintSha256: string }> {
@@ -79,9 +79,9 @@ const calls = {
     const urls: string[] = [];
     for (let index = 0; index < count; index += 1) {
       const world = largeWorld({ farms: 5, backendsPerFarm: 3 });
-      urls.push((await startSimulatedAppliance({ world, apiKey: key, tls, latency: 'realistic' })).url);
+      urls.push((await startSimulatedAppliance({ world, apiKey, tls, latency: 'realistic' })).url);
     }
-    return { key, appliances: urls.map((url) => ({ url, fingerprintSha256: tls.usual.fingerprintSha256 })) };
+    return { key: apiKey, appliances: urls.map((url) => ({ url, fingerprintSha256: tls.usual.fingerprintSha256 })) };
   },
   startHostile: ({ reply }: { readonly reply: string }) => startHostileAppliance(reply),
   attack(clients: HostileClients): void {

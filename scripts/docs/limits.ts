@@ -38,8 +38,7 @@ import { maxWaiting as maxWaitingLines, maxWaitMs as lineWaitMs } from '../../sr
 import { storedReplies } from '../../src/state/appliance-state.ts';
 import { maxHistory } from '../../src/state/transition-history.ts';
 import { maxExpositionsAtOnce } from '../../src/server/metrics-app.ts';
-import { maxPipelined } from '../../src/server/connections.ts';
-import { maxHeaderSize } from '../../src/server/create-app.ts';
+import { maxHeaderSize, maxPipelined } from '../../src/server/connections.ts';
 import * as password from '../../src/server/password-check.ts';
 import { countedBytes, defaultLimits } from '../../src/server/unfinished-responses.ts';
 import * as web from '../../src/server/web-access.ts';
@@ -98,7 +97,7 @@ function changes(): string {
 }
 
 function clients(): string {
-  const { maxUnfinished, maxUnfinishedBytes, patienceMs } = defaultLimits;
+  const { maxUnfinished, maxUnfinishedBytes, evictableAfterMs } = defaultLimits;
   return limits([
     ['time for the handshake, the headers and the first request', `${formatDuration(web.requestMs)} each`],
     ['size of headers, and of bodies (metrics listener)', `${kib(maxHeaderSize)}, ${kib(web.maxBodyBytes)}`],
@@ -118,7 +117,7 @@ function clients(): string {
     ['pages of `/probe`, or of `/metrics` with `appliance`, that are made at once', count(maxExpositionsAtOnce)],
     [
       `unfinished answers of a listener, of all paths, longer than ${kib(countedBytes)}`,
-      `${maxUnfinished}, and ${mib(maxUnfinishedBytes)} of them. A new one replaces one that is older than ${formatDuration(patienceMs)}, or one of the network and path with more of them than its own; else it gets 503`,
+      `${maxUnfinished}, and ${mib(maxUnfinishedBytes)} of them. A new one replaces one that is older than ${formatDuration(evictableAfterMs)}, or one of the network and path with more of them than its own; else it gets 503`,
     ],
   ]);
 }

@@ -5,7 +5,7 @@ import type { Family } from '../metrics/family.ts';
 import { requestFamilies } from '../request-log/counts.ts';
 import { ownFamilies } from '../scheduler/own-numbers.ts';
 
-/** The families of appliances by the part that feeds them, in their order on a page. */
+/** The metric families of appliances by the part that provides their samples, in their order on a page. */
 export const familiesByPart = {
   collectors: collectorFamilies,
   scheduler: ownFamilies,

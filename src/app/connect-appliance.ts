@@ -2,14 +2,14 @@ import { type ApplianceClient, type ClientOptions, createApplianceClient } from 
 import { ApplianceError } from '../appliance/errors.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
 
-interface ConnectParts extends Partial<Pick<ClientOptions, 'now' | 'onCall'>> {
-  readonly names: ClientOptions['names'];
+interface ConnectOptions extends Partial<Pick<ClientOptions, 'now' | 'onCall'>> {
+  readonly resolver: ClientOptions['resolver'];
   readonly basePaths?: ClientOptions['basePaths'];
   readonly appliance: ApplianceSettings;
   readonly settings: Pick<Settings, 'polling' | 'limits'>;
 }
 
-export function connectAppliance({ appliance, settings, ...parts }: ConnectParts): ApplianceClient {
+export function connectAppliance({ appliance, settings, ...options }: ConnectOptions): ApplianceClient {
   const { url, tls, apiKey, adminApiKey, keyHeader } = appliance;
   return createApplianceClient({
     url,
@@ -22,18 +22,19 @@ export function connectAppliance({ appliance, settings, ...parts }: ConnectParts
     bodyBytes: settings.limits.bodyBytes,
     now: Date.now,
     onCall: () => undefined,
-    ...parts,
+    ...options,
   });
 }
 
 /**
- * Tries the key of an appliance with one read that every user may do; resolves to why that failed.
+ * Tries the API key of an appliance with one read that every user may do; resolves to the error if
+ * that fails.
  */
-export async function keyRefusal(
-  { appliance, settings, names }: ConnectParts,
+export async function tryApiKey(
+  { appliance, settings, resolver }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<ApplianceError | undefined> {
-  const client = connectAppliance({ appliance, settings, names });
+  const client = connectAppliance({ appliance, settings, resolver });
   try {
     await client.read('readSystemVersion', {}, signal);
     return undefined;

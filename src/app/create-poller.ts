@@ -8,14 +8,14 @@ import { storedReplies } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
 import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
 import type { BasePaths } from '../appliance/base-paths.ts';
-import type { Names } from '../lib/names.ts';
+import type { HostResolver } from '../lib/host-resolver.ts';
 import { applianceFamilies } from './appliance-families.ts';
 import { connectAppliance } from './connect-appliance.ts';
 
 export type WatchedAppliance = ApplianceSettings &
   Pick<Settings, 'polling' | 'limits'> & { readonly objectives: readonly FarmObjective[] | undefined };
 
-export function watchedIn(settings: Settings, appliances = settings.appliances): readonly WatchedAppliance[] {
+export function watchedAppliances(settings: Settings, appliances = settings.appliances): readonly WatchedAppliance[] {
   const { polling, limits } = settings;
   return appliances.map((appliance) => ({
     ...appliance,
@@ -29,12 +29,12 @@ export function createStore(): MetricsStore {
   return createMetricsStore(applianceFamilies);
 }
 
-interface PollerParts
+interface PollerOptions
   extends Pick<
     AppliancePollerParts,
     'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'handover' | 'listeners' | 'isRequestLogEmpty'
   > {
-  readonly names: Names;
+  readonly resolver: HostResolver;
   readonly basePaths?: BasePaths | undefined;
   readonly counters?: AppliancePollerParts['counters'] | undefined;
   readonly wrap?: (collector: (typeof collectors)[number]) => (typeof collectors)[number];
@@ -43,11 +43,18 @@ interface PollerParts
 
 export function createPoller(
   appliance: WatchedAppliance,
-  { names, basePaths, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollerParts,
+  {
+    resolver,
+    basePaths,
+    counters = createCounters(appliance.name),
+    wrap = (each) => each,
+    onCall,
+    ...options
+  }: PollerOptions,
 ): AppliancePoller {
   const { name, url, labels, objectives, vip, compact, polling, limits } = appliance;
   return new AppliancePoller({
-    ...parts,
+    ...options,
     name,
     url: url.origin,
     labels,
@@ -64,9 +71,9 @@ export function createPoller(
       connectAppliance({
         appliance,
         settings: appliance,
-        names,
+        resolver,
         basePaths,
-        now: parts.now,
+        now: options.now,
         onCall(report) {
           onCall?.(report);
           onOwnCall(report);

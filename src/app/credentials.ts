@@ -7,7 +7,7 @@ interface Tls {
   readonly tls?: { readonly cert: string } | undefined;
 }
 
-/** Returns the credentials of the exporter itself whose end is known, as its configuration has them. */
+/** Returns the configured certificates and tokens of the exporter itself whose end is known. */
 export function credentialsOf({ admin, requests }: Settings, web?: Tls): readonly Credential[] {
   const certificates = [
     ['metrics_certificate', web],
@@ -20,6 +20,6 @@ export function credentialsOf({ admin, requests }: Settings, web?: Tls): readonl
   const tokens = (admin?.tokens ?? []).flatMap(({ name, expiresAtMs }) =>
     expiresAtMs === undefined ? [] : { kind: 'token' as const, principal: name, endsAtMs: expiresAtMs },
   );
-  // A date may be one that nobody can read.
+  // A certificate may have a date that cannot be parsed.
   return [...ends, ...tokens].filter(({ endsAtMs }) => !Number.isNaN(endsAtMs));
 }

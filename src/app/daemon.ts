@@ -1,9 +1,11 @@
 // Puts the exporter together: polling, history, log of requests, both listeners, and the reload of
-// the configuration. It creates every part, closes each in the reverse order, and owns the settings
-// in force, which only a reload replaces. A reload first prepares all that can fail, and then
-// commits; reloads run one after another (reloading.ts). Polling, scrapes and calls go on
-// meanwhile. Read on in create-poller.ts and reloading.ts.
+// the configuration. It creates every part, closes each in the reverse order, and owns the active
+// settings, which only a reload replaces. Polling, scrapes and calls go on meanwhile. A reload in
+// order of time: reloader.ts (one after another), configuration-source.ts (which files are read),
+// config/load.ts, #apply below, web-access.ts, request-log.ts and gateway-lifecycle.ts (prepare,
+// then commit), fleet.ts (new pollers for what changed). Read on in create-poller.ts.
 
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metrics.ts';
 import type { BuildInfo } from './build-info.ts';
@@ -12,29 +14,30 @@ import type { CreateHistoryThread } from '../history/history-thread.ts';
 import type { CreateJournalThread } from '../admin/journal/journal.ts';
 import { TwinWatch } from '../history/twin-watch.ts';
 import { type ApplianceSettings, type Settings, sendersOf } from '../config/settings.ts';
-import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
-import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
+import type { Configuration, ConfigurationSource } from './configuration-source.ts';
+import { Reloader } from './reloader.ts';
+import { createPoller, createStore, type WatchedAppliance, watchedAppliances } from './create-poller.ts';
 import type { GatewayDependencies } from '../admin/http/gateway-services.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
 import { credentialsOf } from './credentials.ts';
 import { listen } from '../lib/listen.ts';
-import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
+import { createMetricsApp } from '../server/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../server/web-access.ts';
 import { openToAll } from '../server/web-policy.ts';
-import { prepareAll } from '../lib/prepared.ts';
+import { type Prepare, prepareAndCommit } from '../lib/prepared.ts';
+import type { Outcome } from '../lib/check.ts';
 import { BasePaths } from '../appliance/base-paths.ts';
-import { Names } from '../lib/names.ts';
+import { HostResolver } from '../lib/host-resolver.ts';
 import { createSlots } from '../lib/slots.ts';
 import { maxProbesAtOnce } from '../collectors/vip.ts';
 import { isSame } from '../lib/same.ts';
 import { listed } from '../lib/text.ts';
 import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
-import type { MetricsStore } from '../metrics/store.ts';
-import { createCron, type Cron } from '../scheduler/schedule.ts';
+import { createCron } from '../scheduler/schedule.ts';
 import { FleetPoller, type FleetChange } from '../scheduler/fleet.ts';
 
-export interface DaemonParts extends Configuration {
+export interface DaemonOptions extends Configuration {
   /** The source of changed settings; if missing, the settings cannot change. */
   readonly source?: ConfigurationSource;
   /** True if a reload can be requested by HTTP. */
@@ -45,7 +48,7 @@ export interface DaemonParts extends Configuration {
   /** True if the appliances are simulated because there is no configuration. */
   readonly isDemonstration?: boolean;
   /** Replaces `zlb-exporter` in commands by what users of this installation type. */
-  readonly spoken?: (text: string) => string;
+  readonly withCommandName?: (text: string) => string;
   /** The path of the configuration, for the commands of the runbooks. */
   readonly configurationFile?: string | undefined;
   readonly log: Logger;
@@ -61,201 +64,211 @@ export interface DaemonParts extends Configuration {
   readonly createJournalThread?: CreateJournalThread;
 }
 
-export interface Daemon {
-  readonly url: string;
-  /** Base URL of the admin listener; undefined when it is off. */
-  readonly adminUrl: string | undefined;
-  readonly requestLogAddresses: readonly string[];
-  /** Reads and applies the configuration, or says why not. */
-  reload(): Promise<ReloadOutcome>;
-  close(): Promise<void>;
-}
-
 /** Starts the exporter; rejects if an address cannot be listened on. */
-export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { settings, web = openToAll, build, log, now } = parts;
-  const { isDemonstration = false, spoken = (text: string) => text, createHistoryThread: createThread } = parts;
-  const connecting = { names: loggedNames(log.child({ part: 'names' })), basePaths: new BasePaths() };
-  const cron = createCron();
-  const self = createSelfMetrics(build, { ...parts, credentials: credentialsOf(settings, web) });
-  const store = createStore();
-  const history = new History(settings.history, { store, registry: self.registry, log, now, createThread });
-  const twins = new TwinWatch({ store, readingsOf: (appliance) => fleet.readingsOf(appliance) });
-  const isRequestLogEmpty = (appliance: string) => requests.isEmpty(appliance);
-  const fleet = createFleet(parts, { store, ...connecting, cron, history, twins, isRequestLogEmpty });
-  const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
-  const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
-  const current: Current = { settings };
-  await fleet.watch(watchedIn(settings));
-  await history.watch(remembered(settings));
-  twins.watch(settings.twins);
-  history.recordExporterEvent('start', `exporter ${build.version} started`);
-  self.recordLoaded(now());
-  warnOfOpenKeys(log, parts.openKeys);
-  const httpLog = log.child({ part: 'http' });
-  const access = createWebAccess({ policy: web, log: httpLog, onRefused: self.countRefusedClient });
-  const gateway = createGateway(parts, { fleet, history, ...connecting, self });
-  const reloading = createReload(parts, { current, fleet, gateway, requests, history, twins, access, self });
-  const app = createMetricsApp({
-    fleet,
-    shardWatching: (appliance) => current.settings.shard?.otherShards.get(appliance),
-    shard: () => current.settings.shard,
-    self,
-    build,
-    isDemonstration,
-    spoken,
-    adminUrl: () => gateway.url,
-    reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
-    lastMinuteOf: (appliance, farm) => requests.lastMinute(appliance, farm),
-    history,
-    twinOf: (appliance) => twins.twinOf(appliance),
-    access,
-    log: httpLog,
-    now,
-  });
-  const url = await listen(app, parts.listenAddress, '--web.listen-address');
-  logListening(log, url, settings);
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const daemon = new Daemon(options);
   try {
-    const listeners = await prepareAll([() => requests.prepare(requestsIn(settings)), () => gateway.prepare(settings)]);
-    for (const listener of listeners) listener.commit();
+    await daemon.start();
+    return daemon;
   } catch (error) {
-    await Promise.all([app.close(), requests.close(), history.close()]);
+    await daemon.close();
     throw error;
   }
-  if (gateway.url === undefined) log.info('no admin gateway, since the configuration has no admin block');
-  fleet.start();
-  reloading?.watchFiles();
-
-  return {
-    url,
-    get adminUrl() {
-      return gateway.url;
-    },
-    requestLogAddresses: requests.addresses,
-    reload: async () => (await reloading?.reload()) ?? { ok: false, because: 'there is no configuration to reload' },
-    async close() {
-      log.info('stopping');
-      await reloading?.close();
-      // The gateway first: its last calls still notify the fleet.
-      await gateway.close();
-      await Promise.all([app.close(), requests.close(), fleet.close()]);
-      twins.close();
-      await history.close();
-    },
-  };
 }
 
-/** The settings in force; a reload replaces them. */
-interface Current {
-  settings: Settings;
-}
+export class Daemon {
+  readonly #options: DaemonOptions;
+  readonly #log: Logger;
+  readonly #store = createStore();
+  readonly #connecting: { readonly resolver: HostResolver; readonly basePaths: BasePaths };
+  readonly #self: SelfMetrics;
+  readonly #twins: TwinWatch;
+  readonly #history: History;
+  readonly #fleet: FleetPoller<WatchedAppliance>;
+  readonly #requests: RequestLog;
+  readonly #access: WebAccess;
+  readonly #gateway: GatewayLifecycle;
+  readonly #reloader: Reloader | undefined;
+  readonly #app: FastifyInstance;
+  /** The active settings. */
+  #settings: Settings;
+  #url = '';
 
-interface PollingParts {
-  readonly store: MetricsStore;
-  readonly names: Names;
-  readonly basePaths: BasePaths;
-  readonly cron: Cron;
-  readonly history: History;
-  readonly twins: TwinWatch;
-  readonly isRequestLogEmpty: (appliance: string) => boolean;
-}
-
-function createFleet(
-  { log, now, random }: DaemonParts,
-  { store, names, basePaths, cron, history, twins, isRequestLogEmpty }: PollingParts,
-): FleetPoller<WatchedAppliance> {
-  const inProbeSlot = createSlots(maxProbesAtOnce);
-  return new FleetPoller<WatchedAppliance>({
-    store,
-    createPoller: (appliance, { counters, handover }, listener) =>
-      createPoller(appliance, {
-        names,
-        basePaths,
-        cron,
-        inProbeSlot,
-        store,
-        counters,
-        handover,
-        listeners: [listener, history.listenerOf(rememberedAs(appliance)), twins.listenerOf(appliance.name)],
-        log: log.child({ appliance: appliance.name }),
+  constructor(options: DaemonOptions) {
+    const { settings, web = openToAll, source, build, log, now, createHistoryThread: createThread } = options;
+    this.#options = options;
+    this.#log = log;
+    this.#settings = settings;
+    this.#connecting = { resolver: createResolver(log.child({ part: 'names' })), basePaths: new BasePaths() };
+    this.#self = createSelfMetrics(build, { ...options, credentials: credentialsOf(settings, web) });
+    const { registry, countRefusedClient: onRefused } = this.#self;
+    const store = this.#store;
+    this.#twins = new TwinWatch({ store, readingsOf: (appliance) => this.#fleet.readingsOf(appliance) });
+    this.#history = new History(settings.history, { store, registry, log, now, createThread });
+    this.#fleet = this.#createFleet();
+    this.#requests = new RequestLog({
+      store,
+      farmsOf: (appliance) => this.#fleet.statusOf(appliance)?.farms,
+      registry,
+      log,
+    });
+    this.#access = createWebAccess({ policy: web, log: log.child({ part: 'http' }), onRefused });
+    this.#gateway = this.#createGateway();
+    this.#reloader =
+      source &&
+      new Reloader({
+        source,
+        apply: (configuration) => this.#apply(configuration),
+        self: this.#self,
+        log: log.child({ part: 'configuration' }),
         now,
-        random,
-        isRequestLogEmpty: () => isRequestLogEmpty(appliance.name),
-      }),
-    isSame,
-    isSameMachine: (one, other) => isSame(one.url, other.url),
-  });
-}
+      });
+    this.#app = this.#createMetricsApp();
+  }
 
-interface GatewayUses extends Pick<ReloadParts, 'fleet' | 'history' | 'self'> {
-  readonly names: Names;
-  readonly basePaths: BasePaths;
-}
+  get url(): string {
+    return this.#url;
+  }
 
-function createGateway(
-  { build, log, now, waits, createJournalThread }: DaemonParts,
-  { fleet, history, names, basePaths, self }: GatewayUses,
-): GatewayLifecycle {
-  let metrics: AdminMetrics | undefined;
-  return createGatewayLifecycle(waits, () => ({
-    fleet,
-    onWrite: (call, farm) => history.recordCall(call, farm),
-    // Created once, so that counters survive when the gateway is switched off and on again.
-    metrics: (metrics ??= createAdminMetrics(self.registry)),
-    names,
-    basePaths,
-    build,
-    log: log.child({ part: 'admin' }),
-    recordLog: log.child({ part: 'audit' }),
-    now,
-    createJournalThread,
-  }));
-}
+  /** Base URL of the admin listener; undefined while it is off. */
+  get adminUrl(): string | undefined {
+    return this.#gateway.url;
+  }
 
-interface ReloadParts {
-  readonly current: Current;
-  readonly fleet: FleetPoller<WatchedAppliance>;
-  readonly gateway: GatewayLifecycle;
-  readonly requests: RequestLog;
-  readonly history: History;
-  readonly twins: TwinWatch;
-  readonly access: WebAccess;
-  readonly self: SelfMetrics;
-}
+  get requestLogAddresses(): readonly string[] {
+    return this.#requests.addresses;
+  }
 
-/** Creates what applies changes of the configuration; undefined if it cannot change. */
-function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Reloading | undefined {
-  const { current, fleet, gateway, requests, history, twins, access, self } = parts;
-  if (!source) return undefined;
-  return createReloading({
-    source,
-    async apply({ settings, web = openToAll, openKeys }) {
-      // First all that can fail, then all that cannot: a refused configuration changes nothing.
-      const prepared = await prepareAll([
-        () => access.prepare(web),
-        () => requests.prepare(requestsIn(settings)),
-        () => gateway.prepare(settings),
-      ]);
-      for (const part of prepared) part.commit();
-      current.settings = settings;
-      self.setCredentials(credentialsOf(settings, web));
-      const change = describeChange(await fleet.watch(watchedIn(settings)));
-      requests.republish();
-      await history.watch(remembered(settings), settings.history);
-      twins.watch(settings.twins);
-      history.recordExporterEvent('reload', `configuration reloaded: ${change}`);
-      warnOfOpenKeys(log, openKeys);
-      return change;
-    },
-    self,
-    log: log.child({ part: 'configuration' }),
-    now,
-  });
+  async start(): Promise<void> {
+    const settings = this.#settings;
+    const { listenAddress, build, exposedKeyFiles, now } = this.#options;
+    // Before the listener, so that the first scrape finds all appliances.
+    await this.#watch(settings);
+    this.#history.recordExporterEvent('start', `exporter ${build.version} started`);
+    this.#self.recordLoaded(now());
+    warnOfExposedKeys(this.#log, exposedKeyFiles);
+    this.#url = await listen(this.#app, listenAddress, '--web.listen-address');
+    logListening(this.#log, this.#url, settings);
+    await prepareAndCommit(this.#listeners(settings));
+    if (this.#gateway.url === undefined) this.#log.info('no admin gateway, since the configuration has no admin block');
+    this.#fleet.start();
+    this.#reloader?.watchFiles();
+  }
+
+  /** Reads and applies the configuration; resolves to what changed, or to why nothing did. */
+  async reload(): Promise<Outcome<string>> {
+    return (await this.#reloader?.reload()) ?? { error: 'there is no configuration to reload' };
+  }
+
+  async close(): Promise<void> {
+    if (this.#url !== '') this.#log.info('stopping');
+    await this.#reloader?.close();
+    // The gateway first: its last calls still notify the fleet.
+    await this.#gateway.close();
+    await Promise.all([this.#app.close(), this.#requests.close(), this.#fleet.close()]);
+    this.#twins.close();
+    await this.#history.close();
+  }
+
+  /**
+   * Applies a configuration. Whatever may be refused is prepared before anything changes; what
+   * follows may take a while, and does not fail.
+   */
+  async #apply(configuration: Configuration): Promise<string> {
+    const { settings, web = openToAll, exposedKeyFiles } = configuration;
+    await prepareAndCommit([() => this.#access.prepare(web), ...this.#listeners(settings)]);
+    this.#settings = settings;
+    this.#self.setCredentials(credentialsOf(settings, web));
+    const change = describeChange(await this.#watch(settings));
+    this.#history.recordExporterEvent('reload', `configuration reloaded: ${change}`);
+    warnOfExposedKeys(this.#log, exposedKeyFiles);
+    return change;
+  }
+
+  #listeners(settings: Settings): readonly Prepare[] {
+    return [() => this.#requests.prepare(requestsIn(settings)), () => this.#gateway.prepare(settings)];
+  }
+
+  /** Watches the appliances of the settings, and no others. */
+  async #watch(settings: Settings): Promise<FleetChange> {
+    const change = await this.#fleet.watch(watchedAppliances(settings));
+    this.#requests.publish();
+    this.#twins.watch(settings.twins);
+    await this.#history.watch(settings.appliances.map(rememberedAs), settings.history);
+    return change;
+  }
+
+  #createFleet(): FleetPoller<WatchedAppliance> {
+    const { log, now, random } = this.#options;
+    const [cron, inProbeSlot] = [createCron(), createSlots(maxProbesAtOnce)];
+    return new FleetPoller<WatchedAppliance>({
+      store: this.#store,
+      createPoller: (appliance, { counters, handover }, listener) =>
+        createPoller(appliance, {
+          ...this.#connecting,
+          cron,
+          inProbeSlot,
+          store: this.#store,
+          counters,
+          handover,
+          listeners: [
+            listener,
+            this.#history.listenerOf(rememberedAs(appliance)),
+            this.#twins.listenerOf(appliance.name),
+          ],
+          log: log.child({ appliance: appliance.name }),
+          now,
+          random,
+          isRequestLogEmpty: () => this.#requests.isEmpty(appliance.name),
+        }),
+      isSame,
+      isSameMachine: (one, other) => isSame(one.url, other.url),
+    });
+  }
+
+  #createGateway(): GatewayLifecycle {
+    const { build, log, now, waits, createJournalThread } = this.#options;
+    let metrics: AdminMetrics | undefined;
+    return createGatewayLifecycle(waits, () => ({
+      ...this.#connecting,
+      fleet: this.#fleet,
+      onWrite: (call, farm) => this.#history.recordCall(call, farm),
+      // Created once, so that counters survive when the gateway is switched off and on again.
+      metrics: (metrics ??= createAdminMetrics(this.#self.registry)),
+      build,
+      log: log.child({ part: 'admin' }),
+      recordLog: log.child({ part: 'audit' }),
+      now,
+      createJournalThread,
+    }));
+  }
+
+  #createMetricsApp(): FastifyInstance {
+    const { build, log, now, isDemonstration = false, withCommandName = (text) => text } = this.#options;
+    const reloader = this.#options.enableLifecycle ? this.#reloader : undefined;
+    return createMetricsApp({
+      fleet: this.#fleet,
+      shardWatching: (appliance) => this.#settings.shard?.otherShards.get(appliance),
+      shard: () => this.#settings.shard,
+      self: this.#self,
+      build,
+      isDemonstration,
+      withCommandName,
+      adminUrl: () => this.#gateway.url,
+      reload: reloader && (() => reloader.reload()),
+      lastMinuteOf: (appliance, farm) => this.#requests.lastMinute(appliance, farm),
+      history: this.#history,
+      twinOf: (appliance) => this.#twins.twinOf(appliance),
+      access: this.#access,
+      log: log.child({ part: 'http' }),
+      now,
+    });
+  }
 }
 
 /** Logs each name once when it begins to fail; without an address, the calls fail and are logged. */
-function loggedNames(log: Logger): Names {
-  return new Names({
+function createResolver(log: Logger): HostResolver {
+  return new HostResolver({
     listener: {
       failing: (host, because) =>
         log.warn({ host, because }, 'the name of a host does not resolve, its last known address is used'),
@@ -273,13 +286,12 @@ function logListening(log: Logger, url: string, { appliances, shard }: Settings)
   );
 }
 
-function warnOfOpenKeys(log: Logger, openKeys: readonly string[] = []): void {
-  if (openKeys.length > 0)
-    log.warn({ files: openKeys }, 'every user of this machine can read these keys; chmod 600 gives them to one alone');
-}
-
-function remembered({ appliances }: Settings): readonly TrackedAppliance[] {
-  return appliances.map(rememberedAs);
+function warnOfExposedKeys(log: Logger, exposed: readonly string[] = []): void {
+  if (exposed.length > 0)
+    log.warn(
+      { files: exposed },
+      'every user of this machine can read the keys in these files; chmod 600 lets only their owner read them',
+    );
 }
 
 /** A different address may be a different machine; its farms are not reported as changed. */

@@ -41,7 +41,7 @@ export function createLog(options: { readonly level: string; readonly format: st
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
   };
-  // An appliance chooses names, which a terminal would obey: pino escapes what is below a blank alone.
+  // Names come from appliances, and a terminal would obey them: pino escapes only characters below a blank.
   return { logger: pino(settings, { write: (line: string) => write(unseenEscaped(inFormat(line))) }), ...output };
 }
 

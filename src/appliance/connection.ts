@@ -3,7 +3,7 @@ import { createSecureContext, type TLSSocket } from 'node:tls';
 import { type buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import { connectByName } from '../lib/connect-by-name.ts';
-import { maxNameMs, type Names } from '../lib/names.ts';
+import { maxResolveMs, type HostResolver } from '../lib/host-resolver.ts';
 import { beforeFirstByte } from '../lib/sending.ts';
 
 export interface TlsOptions {
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   readonly url: URL;
   readonly tls: TlsOptions;
   /** One for all connections of the process. */
-  readonly names: Names;
+  readonly resolver: HostResolver;
   /** The longest wait for headers, and between two parts of a body. */
   readonly timeoutMs: number;
   /** The longest wait for a connection without its name, at most {@link maxConnectMs}. */
@@ -115,7 +115,7 @@ class FingerprintMismatchError extends Error {
 
 /** `onAccepted` receives each connection whose certificate is accepted. */
 function createConnector(
-  { tls, names, timeoutMs, connectMs = timeoutMs }: ConnectionOptions,
+  { tls, resolver, timeoutMs, connectMs = timeoutMs }: ConnectionOptions,
   onAccepted: (socket: TLSSocket) => void,
 ): buildConnector.connector {
   const accept = (socket: TLSSocket, callback: buildConnector.Callback): void => {
@@ -125,14 +125,14 @@ function createConnector(
   const pinned = tls.fingerprintSha256;
   const timeout = Math.min(connectMs, maxConnectMs);
   // Before the call itself is given up, whose error would not name the cause.
-  const nameMs = Math.min(0.9 * connectMs, maxNameMs);
+  const nameMs = Math.min(0.9 * connectMs, maxResolveMs);
   // The limit is for the handshake too.
   const tooSlow = (): Error => new errors.ConnectTimeoutError(`no connection within ${timeout / 1_000} s`);
   let connect: buildConnector.connector | undefined;
 
   /** Parses the certificates once, at the first connection. */
   function build(): buildConnector.connector {
-    return connectByName(names, nameMs, {
+    return connectByName(resolver, nameMs, {
       timeout,
       allowH2: false,
       // Every new connection must verify the certificate.

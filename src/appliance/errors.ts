@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 import { errorCode, toError } from '../lib/check.ts';
 import { errorMessage } from '../lib/error-message.ts';
-import { NameError, nameRemedy } from '../lib/names.ts';
+import { ResolveError, resolveRemedy } from '../lib/host-resolver.ts';
 
 /**
  * Every way in which a call to an appliance can fail; also the `reason` label of the error
@@ -164,7 +164,7 @@ const weakCertificateRemedy =
  * is not advice. `isUsualLimit` is false for a call with a limit other than polling.timeout.
  */
 export function remedyFor(reason: FailureReason, thrown: unknown, isUsualLimit = true): string {
-  if (thrown instanceof NameError) return `; ${nameRemedy}`;
+  if (thrown instanceof ResolveError) return `; ${resolveRemedy}`;
   const { message } = toError(thrown);
   if (reason === 'tls' && isOldTls(message)) return `; ${oldTlsRemedy}`;
   if (reason === 'tls' && isWeakCertificate(message)) return `; ${weakCertificateRemedy}`;

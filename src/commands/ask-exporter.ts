@@ -3,14 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../lib/check.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { readWhole } from '../lib/growing-buffer.ts';
-import { lookupBy, maxNameMs, Names } from '../lib/names.ts';
+import { lookupBy, maxResolveMs, HostResolver } from '../lib/host-resolver.ts';
 import { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
 import { type Shape, ShapeError } from '../lib/shape.ts';
 import { type CommandContext, UsageError } from './command.ts';
-import { NothingKnown } from './plugin/check-result.ts';
+import { UnknownStateError } from './plugin/check-result.ts';
 import { ExporterReply, type SeenAppliance } from './plugin/exporter-reply.ts';
-import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, type TlsFiles } from './server-address.ts';
+import { parseUrl, readTlsFiles, assertSecretProtected, readTextFile, type TlsFiles } from './server-address.ts';
 
 /** The address of a running exporter and what its web configuration asks for. */
 interface Exporter extends TlsFiles {
@@ -26,7 +26,7 @@ const maxBytes = 64 * 1_048_576;
 /** Clocks of two machines may differ as much. */
 const maxDifferenceMs = 300_000;
 
-/** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
+/** Asks a running exporter about an appliance; throws UnknownStateError if it does not say. */
 export async function askExporter(context: CommandContext, appliance: string): Promise<SeenAppliance> {
   const begunMs = context.steadyNow();
   const { url, text, date } = await responseOf(context, '/api/status', { appliance });
@@ -35,7 +35,7 @@ export async function askExporter(context: CommandContext, appliance: string): P
   return { ...read(text, appliance), nowMs: clockOf(date, url), asked: [asked] };
 }
 
-/** Asks a running exporter for a path; throws NothingKnown if it does not say. */
+/** Asks a running exporter for a path; throws UnknownStateError if it does not say. */
 export async function responseOf(context: CommandContext, path: string, query: Readonly<Record<string, string>>) {
   const exporter = await readExporter(context);
   const { url } = exporter;
@@ -45,12 +45,12 @@ export async function responseOf(context: CommandContext, path: string, query: R
     const response = await get(exporter, path, query, AbortSignal.any([context.stopped, limit]));
     const text = (await readWhole(response, maxBytes, answerTooLong)).toString();
     const { statusCode = 0, headers } = response;
-    if (statusCode !== 200) throw new NothingKnown(refusalText(statusCode, url, query.appliance, text));
+    if (statusCode !== 200) throw new UnknownStateError(refusalText(statusCode, url, query.appliance, text));
     return { url, text, date: headers.date ?? '' };
   } catch (error) {
-    if (error instanceof NothingKnown) throw error;
+    if (error instanceof UnknownStateError) throw error;
     const because = limit.aborted ? `it took longer than ${timeoutMs / 1_000} s` : errorMessage(error);
-    throw new NothingKnown(`the exporter at ${url.origin} did not respond: ${because}`);
+    throw new UnknownStateError(`the exporter at ${url.origin} did not respond: ${because}`);
   }
 }
 
@@ -63,12 +63,12 @@ async function get(
 ): Promise<IncomingMessage> {
   // An import of node:http also loads Node's WebSocket client: 17 MB and more time than the response takes.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
-  const names = new Names();
+  const resolver = new HostResolver();
   const sent = request(url, {
     path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}?${new URLSearchParams(query).toString()}`,
     headers: user ? { authorization: `Basic ${Buffer.from(user.reveal()).toString('base64')}` } : {},
     agent: false,
-    lookup: lookupBy((host) => names.addressesOf(host, maxNameMs)),
+    lookup: lookupBy((host) => resolver.resolve(host, maxResolveMs)),
     signal,
     // Set here, so that no environment variable can switch it off.
     rejectUnauthorized: true,
@@ -80,17 +80,17 @@ async function get(
   return response;
 }
 
-function answerTooLong(): NothingKnown {
-  return new NothingKnown(`the answer is longer than ${maxBytes} bytes, or has too many parts`);
+function answerTooLong(): UnknownStateError {
+  return new UnknownStateError(`the answer is longer than ${maxBytes} bytes, or has too many parts`);
 }
 
-/** Returns the exporter's time; throws NothingKnown for that of a response which a proxy repeats. */
+/** Returns the exporter's time; throws UnknownStateError for that of a response which a proxy repeats. */
 function clockOf(date: string, { origin }: URL): number {
   const saidMs = Date.parse(date);
   if (Number.isNaN(saidMs)) return Date.now();
   const differenceMs = Math.abs(Date.now() - saidMs);
   if (differenceMs <= maxDifferenceMs) return saidMs;
-  throw new NothingKnown(
+  throw new UnknownStateError(
     `the answer of ${origin} is of ${new Date(saidMs).toISOString()}: a proxy repeats an old one, or a clock is wrong`,
   );
 }
@@ -106,10 +106,12 @@ async function readExporter({ flags, env }: CommandContext): Promise<Exporter> {
 }
 
 async function readUser(url: URL, file: string): Promise<Secret> {
-  refuseOpenSecret(url, 'a password');
-  const text = (await textOf('--exporter.user-file', file, 'key')).replace(/\r?\n$/, '');
+  assertSecretProtected(url, 'a password');
+  const text = (await readTextFile('--exporter.user-file', file, 'key')).replace(/\r?\n$/, '');
   if (!/^[^:\r\n]+:[^\r\n]+$/.test(text))
-    throw new UsageError('--exporter.user-file must hold one line, user:password, as the web configuration has them');
+    throw new UsageError(
+      '--exporter.user-file must contain one line, user:password, as the web configuration has them',
+    );
   return new Secret(text);
 }
 
@@ -123,21 +125,21 @@ function refusalText(status: number, { origin, pathname }: URL, appliance: strin
   return `the exporter at ${origin} answered ${status}: ${oneLine(said, 200).trim()}`;
 }
 
-/** Reads a response; throws NothingKnown if it is not of the shape. */
+/** Reads a response; throws UnknownStateError if it is not of the shape. */
 export function readReply<T>(shape: Shape<T>, text: string): T {
   const reply = parseJson(text);
-  if (reply === undefined) throw new NothingKnown('what answers is not an exporter: it does not speak JSON');
+  if (reply === undefined) throw new UnknownStateError('what answers is not an exporter: it does not speak JSON');
   try {
     return shape(reply, '');
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
-    throw new NothingKnown(`what answers is not a zlb-exporter of this version: ${error.message}`);
+    throw new UnknownStateError(`what answers is not a zlb-exporter of this version: ${error.message}`);
   }
 }
 
 function read(text: string, name: string): Pick<SeenAppliance, 'appliance' | 'isDemonstration'> {
   const { appliances, demonstration } = readReply(ExporterReply, text);
   const appliance = appliances.find((each) => each.name === name);
-  if (!appliance) throw new NothingKnown(`the exporter does not watch an appliance ${name}`);
+  if (!appliance) throw new UnknownStateError(`the exporter does not watch an appliance ${name}`);
   return { appliance, isDemonstration: demonstration };
 }

@@ -22,7 +22,7 @@ const keepFiles =
 export const audit: Command = async (context) => {
   const [verb = '', named, ...more] = context.arguments;
   const work = auditCommands.get(verb);
-  if (!work) throw new UsageError(`audit has two commands: ${usage}`);
+  if (!work) throw new UsageError(`audit has two subcommands: ${usage}`);
   if (named === '' || more.length > 0) throw new UsageError(`name one file: ${usage}`);
   const file = named ?? (await configuredJournal(context));
   try {
@@ -34,7 +34,7 @@ export const audit: Command = async (context) => {
       isOfFile || errorCode(error) === 'ENOENT'
         ? 'Name the admin.journal_file of the configuration.'
         : 'Run this as a user that may read it.';
-    context.warn(`The journal cannot be read: ${toError(error).message}. ${remedy}`);
+    context.printErr(`The journal cannot be read: ${toError(error).message}. ${remedy}`);
     return 1;
   }
 };
@@ -52,10 +52,9 @@ async function configuredJournal(context: CommandContext): Promise<string> {
   return admin.journalFile;
 }
 
-type Work = (file: string, context: CommandContext) => Promise<number>;
+type AuditCommand = (file: string, context: CommandContext) => Promise<number>;
 
-/** The words after `audit`. */
-export const auditCommands: ReadonlyMap<string, Work> = new Map<string, Work>([
+export const auditCommands: ReadonlyMap<string, AuditCommand> = new Map<string, AuditCommand>([
   ['verify', verify],
   ['export', exportRecords],
 ]);
@@ -65,50 +64,50 @@ async function exportRecords(file: string, { shell }: CommandContext): Promise<n
   return 0;
 }
 
-async function verify(file: string, { say, flags }: CommandContext): Promise<number> {
+async function verify(file: string, { printOut, flags }: CommandContext): Promise<number> {
   const [seq, hash] = flags.last?.split(':') ?? [];
   const verification = await verifyJournal(file, {
     known: hash === undefined ? undefined : { seq: Number(seq), hash },
     openStates,
   });
-  for (const line of describe(file, verification)) say(line);
+  for (const line of verificationLines(file, verification)) printOut(line);
   return verification.records > 0 && verification.faults.length === 0 ? 0 : 1;
 }
 
-function* describe(file: string, { records, first, last, faults, unfinished }: Verification) {
+function* verificationLines(file: string, { records, first, last, faults, unfinished }: Verification) {
   if (records === 0 && faults.length === 0) {
     yield `${file} has no records. Check that this is the admin.journal_file of the configuration.`;
     return;
   }
   yield faults.length === 0
-    ? `${file} is whole: ${plural(records, 'record')}.`
-    : `${file} is NOT whole: ${plural(faults.length, 'fault')}, ${plural(records, 'record')}.`;
+    ? `${file} is intact: ${plural(records, 'record')}.`
+    : `${file} is NOT intact: ${plural(faults.length, 'fault')}, ${plural(records, 'record')}.`;
   if (first && last) {
     yield '';
     yield* pairLines([
-      ['first record', `number ${first.seq}, ${shown(first.time)}`],
-      ['last record', `number ${last.seq}, ${shown(last.time)}`],
+      ['first record', `number ${first.seq}, ${printable(first.time)}`],
+      ['last record', `number ${last.seq}, ${printable(last.time)}`],
       ['its hash', last.hash],
     ]).map((line) => `  ${line}`);
   }
   if (faults.length > 0) {
     yield '';
-    yield* shortened(faults.map((fault) => `${file}: ${fault}.`));
+    yield* firstLines(faults.map((fault) => `${file}: ${fault}.`));
     yield keepFiles;
   }
   if (unfinished.length > 0) {
     yield '';
     yield `The outcome of ${plural(unfinished.length, 'request')} is unknown: the appliance may have carried it out. The ids:`;
-    yield* shortened(unfinished.map(shown));
+    yield* firstLines(unfinished.map(printable));
   }
 }
 
-function* shortened(texts: readonly string[]) {
+function* firstLines(texts: readonly string[]) {
   for (const text of texts.slice(0, maxShown)) yield `  ${text}`;
   if (texts.length > maxShown) yield `  and ${texts.length - maxShown} more`;
 }
 
 /** Returns a text of a possibly forged record without control characters. */
-function shown(text: string): string {
+function printable(text: string): string {
   return oneLine(text, 64);
 }

@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { BuildInfo } from '../app/build-info.ts';
-import type { Flags } from './commands.ts';
+import type { Flags } from './flags.ts';
 
-/** Everything outside of a command that it uses. */
+/** What a command gets from the process: everything outside of it that it uses. */
 export interface CommandContext {
   readonly flags: Flags;
   readonly arguments: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly build: BuildInfo;
   /** Replaces `zlb-exporter` in the commands of a text by the command that works here. */
-  readonly spoken: (text: string) => string;
+  readonly withCommandName: (text: string) => string;
   /** Aborts when the process is asked to stop. */
   readonly stopped: AbortSignal;
   /** Calls `listener` at each SIGHUP, which otherwise ends the process. */
   readonly onHangup: (listener: () => void) => void;
-  /** Writes a line for people to standard output, or to standard error. */
-  readonly say: (line: string) => void;
-  readonly warn: (line: string) => void;
+  /** Write a line for people, to standard output and to standard error. */
+  readonly printOut: (line: string) => void;
+  readonly printErr: (line: string) => void;
   readonly shell: Shell;
-  /** Unix milliseconds. */
+  /** Returns Unix milliseconds. */
   readonly now: () => number;
   /** Milliseconds of a monotonic clock. */
   readonly steadyNow: () => number;
@@ -30,7 +30,7 @@ export interface CommandContext {
 /** The standard streams, for more than lines. */
 export interface Shell {
   readonly outputIsTerminal: boolean;
-  /** Returns the text with colours for a terminal that has them; NO_COLOR switches them off. */
+  /** Returns the text with a colour on terminals that have colours, unless NO_COLOR is set. */
   readonly paint: (style: 'bold' | 'green' | 'red' | 'yellow', text: string) => string;
   readonly input: Readable;
   /** Writes bytes to standard output; a terminal gets no control characters. */
@@ -50,7 +50,7 @@ export class UsageError extends Error {
 /** The address of the metrics listener, unless a flag gives another one. */
 export const defaultListenAddress = ':9444';
 
-/** Waits for the request to stop, then closes the given parts. */
+/** Waits until the process is asked to stop, then closes the parts one after the other. */
 export async function untilStopped(
   stopped: AbortSignal,
   ...parts: readonly { close(): Promise<void> }[]

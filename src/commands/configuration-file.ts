@@ -3,7 +3,7 @@ import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { errorCode } from '../lib/check.ts';
 import type { CommandContext } from './command.ts';
 
-/** Where packages, containers and install.sh have it. */
+/** The configuration that packages, containers and install.sh create. */
 export const installedFile = '/etc/zlb-exporter/zlb.yml';
 
 /**
@@ -16,11 +16,11 @@ export function configurationFile(
 ): string | undefined {
   const named = flags['config.file'] ?? (env.ZLB_CONFIG_FILE || undefined);
   if (named !== undefined) return named;
-  return !hasEnvironmentAppliance(env) && isPerhapsThere(installed) ? installed : undefined;
+  return !hasEnvironmentAppliance(env) && mayExist(installed) ? installed : undefined;
 }
 
 /** Returns true also for a file that this user cannot see: simulated appliances must not replace it. */
-function isPerhapsThere(path: string): boolean {
+function mayExist(path: string): boolean {
   try {
     statSync(path);
     return true;

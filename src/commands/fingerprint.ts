@@ -4,7 +4,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { isOldTls, messageOf, oldTlsRemedy } from '../appliance/errors.ts';
 import { dayOf } from '../lib/time.ts';
 import { lifeOf } from '../lib/chain.ts';
-import { lookupBy, maxNameMs, NameError, nameRemedy, Names } from '../lib/names.ts';
+import { lookupBy, maxResolveMs, ResolveError, resolveRemedy, HostResolver } from '../lib/host-resolver.ts';
 import { partOf, shownNameOf } from '../lib/pem.ts';
 import { oneLine } from '../lib/text.ts';
 import { type Command, UsageError } from './command.ts';
@@ -12,26 +12,26 @@ import { type Command, UsageError } from './command.ts';
 const defaultPort = 444;
 
 /** Prints the SHA-256 fingerprint of a server's certificate, to be pinned after a comparison. */
-export const fingerprint: Command = async ({ arguments: words, stopped, now, say, warn }) => {
+export const fingerprint: Command = async ({ arguments: words, stopped, now, printOut, printErr }) => {
   const { host, port } = parseServer('fingerprint', words);
   try {
-    const shown = await readShownCertificate({ host, port, names: new Names(), signal: stopped });
+    const shown = await readShownCertificate({ host, port, resolver: new HostResolver(), signal: stopped });
     const { fingerprintSha256 } = shown;
-    say(fingerprintSha256);
-    warn(`${shownText({ host, port }, shown, now())}.`);
-    warn('As openssl prints the fingerprint:');
-    warn(`  sha256 Fingerprint=${inPairs(fingerprintSha256)}`);
-    warn('Compare it with what this prints on the appliance itself:');
-    warn(`  ${ownFingerprintCommand(port)}`);
-    warn('Then write it as tls.fingerprint_sha256, in either spelling.');
+    printOut(fingerprintSha256);
+    printErr(`${shownText({ host, port }, shown, now())}.`);
+    printErr('As openssl prints the fingerprint:');
+    printErr(`  sha256 Fingerprint=${colonHex(fingerprintSha256)}`);
+    printErr('Compare it with what this prints on the appliance itself:');
+    printErr(`  ${ownFingerprintCommand(port)}`);
+    printErr('Then write it as tls.fingerprint_sha256, in either spelling.');
     return 0;
   } catch (error) {
-    warn(`${noCertificateText({ host, port }, error)}.`);
+    printErr(`${noCertificateText({ host, port }, error)}.`);
     return 1;
   }
 };
 
-/** Returns what a server shows, without a full stop. */
+/** Returns a sentence about the certificate of a server, without a full stop. */
 export function shownText(
   { host, port }: TlsTarget,
   { subject, endsAtMs }: Pick<ShownCertificate, 'subject' | 'endsAtMs'>,
@@ -44,8 +44,8 @@ export function shownText(
 export function noCertificateText({ host, port }: TlsTarget, error: unknown): string {
   const message = messageOf(error);
   const remedy =
-    error instanceof NameError
-      ? nameRemedy
+    error instanceof ResolveError
+      ? resolveRemedy
       : isOldTls(message)
         ? oldTlsRemedy
         : 'check the address, and that the port is that of the web interface (usually 444)';
@@ -53,7 +53,7 @@ export function noCertificateText({ host, port }: TlsTarget, error: unknown): st
 }
 
 /** Returns `AB:CD:…`, which people compare more easily than 64 digits in a row. */
-export function inPairs(digits: string): string {
+export function colonHex(digits: string): string {
   return digits.toUpperCase().replaceAll(/..(?=.)/g, '$&:');
 }
 
@@ -67,7 +67,6 @@ export function ownFingerprintCommand(port: number): string {
   return `openssl s_client -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -fingerprint -sha256${note}`;
 }
 
-/** The web interface of an appliance. */
 export interface TlsTarget {
   readonly host: string;
   readonly port: number;
@@ -97,10 +96,10 @@ export interface ShownCertificate {
   readonly endsAtMs: number;
 }
 
-interface ShownParts extends TlsTarget {
+interface ShownOptions extends TlsTarget {
   /** The server name (SNI); default: the host. */
   readonly serverName?: string | undefined;
-  readonly names: Names;
+  readonly resolver: HostResolver;
   readonly signal: AbortSignal;
 }
 
@@ -110,8 +109,8 @@ const timeoutMs = 10_000;
  * Reads the certificate of a server without a check. Sends nothing but the handshake, so an
  * untrusted server learns nothing.
  */
-export async function readShownCertificate(parts: ShownParts): Promise<ShownCertificate> {
-  const socket = await handshake(parts);
+export async function readShownCertificate(options: ShownOptions): Promise<ShownCertificate> {
+  const socket = await handshake(options);
   const certificate = socket.getPeerX509Certificate();
   socket.destroy();
   if (!certificate) throw new Error('it has none');
@@ -125,14 +124,14 @@ export async function readShownCertificate(parts: ShownParts): Promise<ShownCert
   };
 }
 
-async function handshake({ host, port, serverName, names, signal }: ShownParts): Promise<TLSSocket> {
+async function handshake({ host, port, serverName, resolver, signal }: ShownOptions): Promise<TLSSocket> {
   const servername = serverName ?? (isIP(host) ? undefined : host);
   const socket = connect({
     host,
     port,
     ...(servername === undefined ? {} : { servername }),
     rejectUnauthorized: false,
-    lookup: lookupBy((name) => names.addressesOf(name, maxNameMs)),
+    lookup: lookupBy((name) => resolver.resolve(name, maxResolveMs)),
     timeout: timeoutMs,
   });
   signal.addEventListener('abort', () => socket.destroy(new Error('stopped')), { once: true });

@@ -13,12 +13,12 @@ export interface Flag {
   /** The values that shells complete: the only words that it can be, or the name of a file. */
   readonly values?: readonly string[] | 'files';
   /** Returns what the value must be; undefined for a right one. */
-  readonly refuse?: (value: string) => string | undefined;
+  readonly validate?: (value: string) => string | undefined;
 }
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-export function linesOf(flags: FlagTable, width = 25): string {
+export function helpLines(flags: FlagTable, width = 25): string {
   return Object.entries(flags)
     .filter(([, { about }]) => about !== undefined)
     .map(([name, flag]) => `  ${labelOf(name, flag).padEnd(width)}  ${flag.about}`.trimEnd())
@@ -30,20 +30,11 @@ export function labelOf(name: string, { value, label }: Flag): string {
 }
 
 /** Returns what the value of a flag must be; undefined for a right one. */
-export function problemOf({ values, refuse }: Flag, value: string): string | undefined {
+export function flagValueError({ values, validate }: Flag, value: string): string | undefined {
   if (Array.isArray(values) && !values.includes(value)) return `must be one of ${values.join(', ')}`;
-  return refuse?.(value);
+  return validate?.(value);
 }
 
-export function isDuration(value: string): string | undefined {
+export function durationError(value: string): string | undefined {
   return parseDuration(value) === undefined ? 'must be a duration such as 90s or 5m' : undefined;
 }
-
-/** How the gateway is reached, beside its address. */
-export const gatewayFlags = {
-  'admin.token-file': { example: 'token.txt', values: 'files' },
-  'admin.ca-file': { example: 'ca.pem', values: 'files' },
-  'admin.cert-file': { example: 'me.pem', values: 'files' },
-  'admin.key-file': { example: 'me.key', values: 'files' },
-} as const;
-export const gatewayUrl = 'https://127.0.0.1:9445';

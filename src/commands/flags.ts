@@ -1,108 +1,243 @@
-import { parseArgs } from 'node:util';
-import { closestWord, oneLine } from '../lib/text.ts';
-import { type CommandName, commands, exporter, type Flags, flagsOf, isCommand } from './commands.ts';
-import { type Flag, problemOf } from './flag.ts';
-import { UsageError } from './command.ts';
+import { parseShard } from '../config/shard.ts';
+import { parseListenAddress } from '../lib/address.ts';
+import { momentOf } from '../lib/time.ts';
+import { durationError, type FlagTable } from './flag.ts';
 
-export const allFlags: ReadonlyMap<string, Flag> = new Map(
-  (['', ...Object.keys(commands).filter(isCommand)] as const).flatMap((name) => Object.entries(flagsOf(name))),
-);
+const configurationFlag = {
+  'config.file': {
+    example: 'zlb.yml',
+    value: 'PATH',
+    values: 'files',
+    about: 'else ZLB_CONFIG_FILE or /etc/zlb-exporter/zlb.yml',
+  },
+} as const satisfies FlagTable;
 
-/**
- * Returns the flags and the other words of a command line; throws a UsageError, which never repeats
- * the value of a flag.
- */
-export function parseFlags(words: readonly string[]): {
-  readonly flags: Flags;
-  readonly positionals: readonly string[];
-} {
-  refuseOneHyphen(words);
-  // Not strict, because the messages of parseArgs are several sentences about its own rules.
-  const { values, positionals, tokens } = parseArgs({
-    args: [...words],
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-    options: Object.fromEntries(
-      [...allFlags].map(([name, { example, short }]) => [
-        name,
-        { type: example === undefined ? 'boolean' : 'string', ...(short !== undefined && { short }) },
-      ]),
-    ),
-  });
-  for (const token of tokens) if (token.kind === 'option') checkToken(token);
-  for (const [name, value] of Object.entries(values)) {
-    const flag = allFlags.get(name);
-    const problem = flag && typeof value === 'string' ? problemOf(flag, value) : undefined;
-    if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
-  }
-  return { flags: values, positionals };
-}
+export const listenerFlags = {
+  'web.listen-address': {
+    example: ':9444',
+    value: 'ADDR',
+    about: 'host:port or :port (default :9444)',
+    validate: (value: string) =>
+      parseListenAddress(value) ? undefined : 'must be host:port or :port, for example :9444',
+  },
+  'web.config.file': {
+    example: 'web.yml',
+    value: 'PATH',
+    values: 'files',
+    about: 'TLS and passwords of the metrics listener',
+  },
+} as const satisfies FlagTable;
 
-/** Throws a UsageError for a flag with one hyphen, as programs written in Go take them. */
-function refuseOneHyphen(words: readonly string[]): void {
-  const end = words.indexOf('--');
-  for (const word of end === -1 ? words : words.slice(0, end)) {
-    const [, name = ''] = /^-([a-z][a-z.-]+)(?:=|$)/.exec(word) ?? [];
-    const meant = allFlags.has(name) ? name : partlyNamed(name);
-    if (meant !== undefined) throw new UsageError(`flags have two hyphens: --${meant}`);
-  }
-}
+export const logFlags = {
+  'log.level': {
+    example: 'info',
+    label: '--log.level, --log.format',
+    about: 'debug, info (default), warn, error; json or logfmt',
+    values: ['debug', 'info', 'warn', 'error'],
+  },
+  'log.format': { example: 'json', values: ['json', 'logfmt'] },
+} as const satisfies FlagTable;
 
-/**
- * Throws a UsageError for a flag that the command would ignore: an ignored `--dry-run` is worse
- * than none.
- */
-export function refuseForeignFlags(flags: Flags, command: CommandName | ''): void {
-  const taken = flagsOf(command);
-  const name = Object.keys(flags).find((each) => !(each in taken));
-  if (name === undefined) return;
-  if (name in exporter.flags)
-    throw new UsageError(`--${name} is for the exporter itself and not valid with ${command}; see ${command} --help`);
-  if (command === 'deliver')
-    throw new UsageError(`--${name} is not valid with deliver; zlb-exporter deliver --help explains it`);
-  const taker = Object.keys(commands)
-    .filter(isCommand)
-    .find((each) => name in commands[each].flags);
-  throw new UsageError(`--${name} is only valid with zlb-exporter ${taker}; zlb-exporter ${taker} --help explains it`);
-}
+export const exporterFlags = {
+  ...configurationFlag,
+  ...listenerFlags,
+  'web.enable-lifecycle': { about: 'let POST /-/reload read the configuration again' },
+  shard: {
+    example: '0/3',
+    value: 'INDEX/COUNT',
+    about: 'watch a part of the appliances, such as 0/3',
+    validate: (value: string) =>
+      parseShard(value)
+        ? undefined
+        : 'must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
+  },
+  ...logFlags,
+} as const satisfies FlagTable;
 
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
+export const generalFlags = {
+  version: { short: 'V', label: '--version, -h, --help', about: '' },
+  help: { short: 'h' },
+} as const satisfies FlagTable;
 
-function checkToken({ name, rawName, value, inlineValue }: OptionToken): void {
-  if (name === 'admin.token')
-    throw new UsageError(
-      'a token does not go on the command line, where others on the machine see it; put it into a file and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE',
-    );
-  const flag = allFlags.get(name);
-  if (!flag) throw new UsageError(`there is no flag ${oneLine(rawName, 64)}; ${guessOf(name)}--help lists them`);
-  const { example } = flag;
-  if (example === undefined) {
-    if (value !== undefined) throw new UsageError(`--${name} takes no value`);
-    return;
-  }
-  // parseArgs took the next flag for the value.
-  if (value === undefined || (!inlineValue && value.startsWith('-')))
-    throw new UsageError(`--${name} needs a value, such as --${name}=${example}`);
-  if (value === '')
-    throw new UsageError(`--${name} is empty; give it a value, such as --${name}=${example}, or leave it out`);
-}
+export const auditFlags = {
+  ...configurationFlag,
+  last: {
+    example: `120:${'0'.repeat(64)}`,
+    value: 'NUMBER:HASH',
+    validate: (value: string) =>
+      /^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(value)
+        ? undefined
+        : 'must be the number of a record and its hash, 64 hex digits, with a colon between them',
+  },
+} as const satisfies FlagTable;
 
-/**
- * Returns the flag that was probably meant, by a part of its name (--config, --listen-address) or
- * by its spelling.
- */
-function guessOf(name: string): string {
-  const guess = partlyNamed(name) ?? closestWord(name, [...allFlags.keys()]);
-  return guess ? `did you mean --${guess}? ` : '';
-}
+/** How the gateway is reached, beside its address. */
+const gatewayFlags = {
+  'admin.token-file': { example: 'token.txt', values: 'files' },
+  'admin.ca-file': { example: 'ca.pem', values: 'files' },
+  'admin.cert-file': { example: 'me.pem', values: 'files' },
+  'admin.key-file': { example: 'me.key', values: 'files' },
+} as const satisfies FlagTable;
+const gatewayUrl = 'https://127.0.0.1:9445';
 
-/** Returns the flag that has the name as one of its parts; undefined if there is none. */
-function partlyNamed(name: string): string | undefined {
-  return [...allFlags.keys()].find((each) => each.startsWith(`${name}.`) || each.endsWith(`.${name}`));
-}
+/** The flags of admin; each of its words takes some of them. */
+export const adminFlags = {
+  'dry-run': { about: 'show what would be sent and which guards object; change nothing' },
+  reason: { example: 'TICKET-42', value: 'TEXT', about: 'why, for the audit; recipes, --ask, freeze and deny need it' },
+  confirm: { example: 'NAME', value: 'NAME', about: 'for what cannot be undone: the name of the object' },
+  force: { about: 'override the guards; --break-glass sends without approval (need --reason)' },
+  'break-glass': {},
+  'backup-first': { about: 'recipes: back up the configuration first' },
+  yes: { about: 'agree in advance; to approve, add --digest=HEX of the plan you looked at' },
+  digest: { example: 'HEX' },
+  wait: {
+    example: '5m',
+    label: '--wait=5m, --detach',
+    about: 'recipes: wait that long at most; go on without this command',
+    validate: durationError,
+  },
+  detach: {},
+  body: {
+    example: '@FILE',
+    value: '@FILE',
+    about: 'send a file, or standard input (--body=-); also for secrets',
+  },
+  output: { example: 'backup.tar.gz', value: 'FILE', values: 'files', about: 'save the answer' },
+  json: { about: 'the exact answer, for scripts' },
+  limit: {
+    example: '20',
+    label: '--limit, --principal, --appliance, --operation, --event',
+    about: '   filters of admin audit',
+  },
+  principal: { example: 'alice' },
+  appliance: { example: 'lb-1' },
+  operation: { example: 'actOnFarm' },
+  event: { example: 'denied' },
+  state: { example: 'open' },
+  ask: {},
+  watch: {},
+  'admin.url': {
+    example: gatewayUrl,
+    label: '--admin.url=URL, --admin.token-file=PATH, --admin.ca-file, --admin.cert-file, --admin.key-file',
+    about: '',
+  },
+  ...gatewayFlags,
+} as const satisfies FlagTable;
+
+export const deliverFlags = {
+  cert: { example: 'fullchain.pem', values: 'files' },
+  key: { example: 'privkey.pem', values: 'files' },
+  only: { example: 'lb-1/shop', value: 'APPLIANCE/FARM', about: 'only these farms; * stands for any characters' },
+  replaces: { example: 'NAME', value: 'NAME', about: 'common name or file of the old certificate' },
+  'dry-run': { about: 'show what would be done' },
+  'change-key-type': { about: 'replace an RSA key by an ECDSA key, or the reverse' },
+  'incomplete-chain': { about: 'accept a chain without all intermediates' },
+  force: { label: '--force --reason=TEXT', about: 'accept fewer names, or a custom cipher list' },
+  reason: { example: 'TICKET-42' },
+  wait: { example: '5m', value: 'DURATION', about: 'for each restart (default 2m)', validate: durationError },
+  'admin.url': {
+    example: gatewayUrl,
+    label: '--admin.url=URL, --admin.token-file=PATH, …',
+    about: 'as for admin',
+  },
+  ...gatewayFlags,
+} as const satisfies FlagTable;
+
+export const checkFlags = {
+  quiet: { about: 'print only what is wrong' },
+  offline: { about: 'only read the files; ask no appliance' },
+  json: { about: 'print one JSON document (docs/command-line.md)' },
+} as const satisfies FlagTable;
+
+export const initFlags = {
+  name: { example: 'lb-paris', value: 'NAME', about: 'do not ask for the name' },
+  'api-key-file': {
+    example: 'lb-paris.key',
+    value: 'FILE',
+    values: 'files',
+    about: 'do not ask for the key: it is in this file',
+  },
+  fingerprint: {
+    example: 'AB:CD:…',
+    value: 'HEX',
+    about: 'the certificate that it must present (SHA-256)',
+    validate: (value: string) =>
+      /^[\da-f]{64}$/i.test(value.replaceAll(':', ''))
+        ? undefined
+        : 'must be 64 hex digits, with or without colons, as zlb-exporter fingerprint HOST prints',
+  },
+  'ca-file': {
+    example: 'ca.pem',
+    value: 'PATH',
+    values: 'files',
+    about: 'the authority of its certificate, instead of a pin',
+  },
+  'trust-first': { about: 'without a terminal: pin what it presents' },
+  'config.file': { example: 'zlb.yml', value: 'PATH', values: 'files', about: 'what to write (default zlb.yml)' },
+  append: { about: 'add the appliance to a configuration that exists' },
+} as const satisfies FlagTable;
+
+export const simulateFlags = {
+  fault: { example: 'lb-madrid/hung-proxy/shop', value: 'LIST', about: 'faults to begin with, separated by commas' },
+} as const satisfies FlagTable;
+
+const connectionFlags = {
+  'exporter.url': {
+    example: 'http://127.0.0.1:9444',
+    value: 'URL',
+    about: 'default ZLB_EXPORTER_URL or http://127.0.0.1:9444',
+  },
+  'exporter.user-file': { example: 'user.txt', value: 'PATH', values: 'files', about: 'one line, user:password' },
+  'exporter.ca-file': {
+    example: 'ca.pem',
+    values: 'files',
+    label: '--exporter.ca-file, --exporter.cert-file, --exporter.key-file',
+    about: '',
+  },
+  'exporter.cert-file': { example: 'me.pem', values: 'files' },
+  'exporter.key-file': { example: 'me.key', values: 'files' },
+} as const satisfies FlagTable;
+
+export const historyFlags = {
+  since: {
+    example: '2h',
+    value: 'TIME',
+    about: 'a duration, or a moment such as 2026-11-21T02:00Z',
+    validate: (value: string) =>
+      Number.isNaN(momentOf(value, 0)) ? 'must be a duration such as 2h, or a moment in ISO 8601' : undefined,
+  },
+  json: { about: 'print the answer of /api/history' },
+  ...connectionFlags,
+} as const satisfies FlagTable;
+
+export const pluginFlags = {
+  warning: { example: '28', short: 'w', label: '-w, -c RANGE', about: 'the good range; otherwise WARNING, CRITICAL' },
+  critical: { example: '3', short: 'c' },
+  timeout: {
+    example: '10',
+    short: 't',
+    label: '-t SECONDS, -v',
+    about: 'time limit (default 8); list each object',
+    validate: (value: string) =>
+      /^[1-9]\d{0,2}$/.test(value) ? undefined : 'must be a number of seconds from 1 to 999',
+  },
+  verbose: { short: 'v' },
+  ...connectionFlags,
+} as const satisfies FlagTable;
+
+type FlagsOf<Table> = {
+  readonly [Name in keyof Table]?: (Table[Name] extends { readonly example: string } ? string : boolean) | undefined;
+};
+
+export type Flags = FlagsOf<typeof exporterFlags> &
+  FlagsOf<typeof generalFlags> &
+  FlagsOf<typeof adminFlags> &
+  FlagsOf<typeof auditFlags> &
+  FlagsOf<typeof deliverFlags> &
+  FlagsOf<typeof checkFlags> &
+  FlagsOf<typeof initFlags> &
+  FlagsOf<typeof simulateFlags> &
+  FlagsOf<typeof historyFlags> &
+  FlagsOf<typeof pluginFlags>;
+
+export type FlagName = keyof Flags;

@@ -1,7 +1,7 @@
 import { plural } from '../lib/text.ts';
 import type { Shell } from './command.ts';
 
-export interface GreetingParts {
+export interface GreetingFacts {
   readonly version: string;
   readonly url: string;
   /** Base URL of the admin listener; undefined when it is off. */
@@ -10,18 +10,17 @@ export interface GreetingParts {
 }
 
 /** Returns the lines for a person who started an exporter on a terminal. */
-export function greeting(parts: GreetingParts, appliances: number): readonly string[] {
+export function greeting(facts: GreetingFacts, appliances: number): readonly string[] {
   return [
-    `zlb-exporter ${parts.version} watches ${plural(appliances, 'appliance')}.`,
-    ...places(parts),
+    `zlb-exporter ${facts.version} watches ${plural(appliances, 'appliance')}.`,
+    ...places(facts),
     '',
     'The log follows on standard error; --log.format=logfmt is easier to read. Stop with Ctrl-C.',
     '',
   ];
 }
 
-/** Returns the pages to open. */
-export function places({ url, adminUrl, paint }: GreetingParts): readonly string[] {
+export function places({ url, adminUrl, paint }: GreetingFacts): readonly string[] {
   const rows = [
     [`${url}/`, 'what is wrong now, and how everything is'],
     [`${url}/metrics`, 'what Prometheus reads'],

@@ -7,7 +7,7 @@ import { type Command, type CommandContext, defaultListenAddress } from './comma
  * Requests /-/healthy from a running exporter on this machine; for containers without a shell or
  * curl.
  */
-export const healthcheck: Command = async ({ flags, env, say, warn }) => {
+export const healthcheck: Command = async ({ flags, env, printOut, printErr }) => {
   const address = parseListenAddress(flags['web.listen-address'] ?? defaultListenAddress);
   assert(address, 'parseFlags has checked the address');
   const webFile = flags['web.config.file'];
@@ -19,14 +19,14 @@ export const healthcheck: Command = async ({ flags, env, say, warn }) => {
   try {
     const answer = await ask(url, tls);
     if (isAlive(answer, tls)) {
-      say('healthy');
+      printOut('healthy');
       return 0;
     }
-    warn(
+    printErr(
       `${url} ${answer === 'refused' ? 'ended the connection without an answer' : `answered ${answer}`}; is the exporter behind it? Its log says more`,
     );
   } catch (error) {
-    warn(
+    printErr(
       `${url} does not answer: ${toError(error).message}; start the exporter, or give the --web.listen-address that it has`,
     );
   }

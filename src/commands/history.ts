@@ -2,12 +2,12 @@ import { list, maybe, number, object, type Shaped, text } from '../lib/shape.ts'
 import { changeText } from '../lib/text.ts';
 import { responseOf, readReply } from './ask-exporter.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
-import { NothingKnown } from './plugin/check-result.ts';
+import { UnknownStateError } from './plugin/check-result.ts';
 import { tableLines } from './table.ts';
 
 const difference = { object: text, farm: text, service: text, name: text, setting: text };
 /** The part of an event of `/api/history` that is printed. */
-const Told = object({
+const HistoryEvent = object({
   appliance: text,
   farm: text,
   atMs: number,
@@ -19,48 +19,47 @@ const Told = object({
   differences: list(object({ ...difference, before: maybe(text), after: maybe(text) })),
   unlisted: maybe(number),
 });
-const Reply = object({ events: list(Told), next: maybe(text) });
+const HistoryReply = object({ events: list(HistoryEvent), next: maybe(text) });
 
-const header = ['SEEN (UTC)', 'TIMES', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
+const header = ['SEEN (UTC)', 'COUNT', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
 /** The most events that are printed; a response has fewer of them if they are long. */
 const limit = 1_000;
 
-/** Prints what a running exporter has seen to change. */
 export const history: Command = async (context) => {
-  const { flags, shell, say, warn } = context;
-  const query = readCall(context);
+  const { flags, shell, printOut, printErr } = context;
+  const query = queryFromWords(context);
   try {
-    const found = await readAll(context, query);
-    const { events, next } = found;
-    if (flags.json) await shell.write(Buffer.from(`${JSON.stringify(found)}\n`));
-    else if (events.length === 0) say('No change is known.');
-    else tableLines(header, events.flatMap(rowsOf)).forEach((line) => say(line));
-    if (next !== undefined) warn(`only the newest ${events.length} events; name an appliance, or give --since`);
+    const history = await readAll(context, query);
+    const { events, next } = history;
+    if (flags.json) await shell.write(Buffer.from(`${JSON.stringify(history)}\n`));
+    else if (events.length === 0) printOut('No changes are known.');
+    else tableLines(header, events.flatMap(rowsOf)).forEach((line) => printOut(line));
+    if (next !== undefined) printErr(`only the newest ${events.length} events; name an appliance, or give --since`);
     return 0;
   } catch (error) {
-    if (!(error instanceof NothingKnown)) throw error;
-    warn(`zlb-exporter: ${error.message}; history --help explains --exporter.url and its flags`);
+    if (!(error instanceof UnknownStateError)) throw error;
+    printErr(`zlb-exporter: ${error.message}; history --help explains --exporter.url and its flags`);
     return 1;
   }
 };
 
-/** More than the largest history has; what answers may be no exporter. */
-const maxAnswers = 200;
+/** More than the largest history has; the server may not be an exporter. */
+const maxPages = 200;
 
-/** Asks again until it has all that is printed. */
+/** Requests pages of events until it has all that is printed. */
 async function readAll(
   context: CommandContext,
   query: Readonly<Record<string, string>>,
-): Promise<Shaped<typeof Reply>> {
-  const events: Shaped<typeof Told>[] = [];
+): Promise<Shaped<typeof HistoryReply>> {
+  const events: Shaped<typeof HistoryEvent>[] = [];
   let next: string | undefined;
-  for (let asked = 0; asked < maxAnswers && events.length < limit; asked += 1) {
+  for (let pages = 0; pages < maxPages && events.length < limit; pages += 1) {
     const { text: answer } = await responseOf(context, '/api/history', {
       ...query,
       limit: String(limit - events.length),
       ...(next !== undefined && { before: next }),
     });
-    const reply = readReply(Reply, answer);
+    const reply = readReply(HistoryReply, answer);
     events.push(...reply.events);
     ({ next } = reply);
     if (next === undefined) break;
@@ -68,7 +67,7 @@ async function readAll(
   return { events, next };
 }
 
-function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<string, string>> {
+function queryFromWords({ flags, arguments: words }: CommandContext): Readonly<Record<string, string>> {
   const query: Record<string, string> = { ...(flags.since && { since: flags.since }) };
   for (const each of words) {
     const [, farm] = /^farm=(.+)$/.exec(each) ?? [];
@@ -81,7 +80,7 @@ function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<
 }
 
 /** Returns a row for each difference; the first one has what they share. */
-function rowsOf(event: Shaped<typeof Told>): readonly (readonly (string | undefined)[])[] {
+function rowsOf(event: Shaped<typeof HistoryEvent>): readonly (readonly (string | undefined)[])[] {
   const { appliance, farm, count, by = '', text, differences, unlisted = 0 } = event;
   const where = (of: string): string => [appliance || 'the exporter', of].filter(Boolean).join('/');
   const times = count > 1 ? String(count) : '';
@@ -97,14 +96,14 @@ function rowsOf(event: Shaped<typeof Told>): readonly (readonly (string | undefi
   return unlisted > 0 ? [...rows, ['', '', where(farm), `and ${unlisted} more`, '', '']] : rows;
 }
 
-function whenText({ atMs, sinceMs }: Shaped<typeof Told>): string {
+function whenText({ atMs, sinceMs }: Shaped<typeof HistoryEvent>): string {
   const [from, to] = [utc(sinceMs ?? atMs), utc(atMs)];
   return from === to ? to : `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
 }
 
-/** Says when what alternates was last seen to go the other way. */
-function reversedText({ reversedMs }: Shaped<typeof Told>): string {
-  return reversedMs === undefined ? '' : ` (the other way last at ${utc(reversedMs)})`;
+/** Returns when an alternating change was last seen in the other direction. */
+function reversedText({ reversedMs }: Shaped<typeof HistoryEvent>): string {
+  return reversedMs === undefined ? '' : ` (last reversed at ${utc(reversedMs)})`;
 }
 
 function utc(ms: number): string {

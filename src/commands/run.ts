@@ -1,10 +1,10 @@
 import { isZoneKnown } from '../lib/cron.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../app/load-settings.ts';
-import { bothOf } from '../config/problems.ts';
+import { loadBoth } from '../config/problems.ts';
 import { settingsOfShard } from '../config/settings.ts';
 import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
-import { createConfigurationSource } from '../app/reloading.ts';
+import { ConfigurationSource } from '../app/configuration-source.ts';
 import { type Daemon, startDaemon } from '../app/daemon.ts';
 import { parseShard } from '../config/shard.ts';
 import { type Command, defaultListenAddress, untilStopped, UsageError } from './command.ts';
@@ -22,7 +22,7 @@ export const demo: Command = async (context) => {
 
 /** Runs the exporter; without a configuration, on simulated appliances. */
 export const run: Command = async (context) => {
-  const { flags, env, stopped, build, onHangup, say, shell } = context;
+  const { flags, env, stopped, build, onHangup, printOut, shell } = context;
   const file = configurationFile(context);
   const webFile = flags['web.config.file'];
   if (file === undefined && !hasEnvironmentAppliance(env)) {
@@ -40,21 +40,20 @@ export const run: Command = async (context) => {
   });
   const loadWeb = createWebSettingsLoader();
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
-  const source = createConfigurationSource(
+  const source = new ConfigurationSource(
     [file, webFile].filter((path) => path !== undefined),
     async (files) => {
-      const [settings, web] = await bothOf(
+      const [settings, web] = await loadBoth(
         loadSettings({ file, env, files }),
         webFile === undefined ? Promise.resolve(undefined) : loadWeb({ file: webFile, env, files }),
       );
       return { settings: settingsOfShard(settings, shard), web };
     },
   );
-  // The first configuration has to be valid, or the exporter does not start.
-  const reading = source.read((first) => Promise.resolve(first));
   // A file may hang.
-  const configuration = await Promise.race([reading, untilStopped(stopped)]);
-  if (!configuration) return 0;
+  const loaded = await Promise.race([source.load(), untilStopped(stopped)]);
+  if (!loaded) return 0;
+  const { configuration } = loaded;
   const log = createLog({ level: flags['log.level'] ?? 'info', format: flags['log.format'] });
   const { version } = build;
   log.logger.info({ version, node: process.versions.node, configuration: file ?? 'environment' }, 'starting');
@@ -66,7 +65,7 @@ export const run: Command = async (context) => {
     enableLifecycle: flags['web.enable-lifecycle'] === true,
     listenAddress: flags['web.listen-address'] ?? defaultListenAddress,
     build,
-    spoken: context.spoken,
+    withCommandName: context.withCommandName,
     configurationFile: file,
     log: log.logger,
     droppedLogLines: log.droppedLines,
@@ -76,7 +75,7 @@ export const run: Command = async (context) => {
   if (shell.outputIsTerminal) {
     const { url, adminUrl } = daemon;
     const { length } = configuration.settings.appliances;
-    greeting({ version, url, adminUrl, paint: shell.paint }, length).forEach(say);
+    greeting({ version, url, adminUrl, paint: shell.paint }, length).forEach(printOut);
   }
   if (wantsReload) void daemon.reload();
   await untilStopped(stopped, daemon);

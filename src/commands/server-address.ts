@@ -1,11 +1,10 @@
 import { readFileText, withHint } from '../config/files.ts';
 import type { Secret } from '../lib/secret.ts';
-import type { Flags } from './commands.ts';
+import type { Flags } from './flags.ts';
 import { UsageError } from './command.ts';
 
 /** The authority of a server, and the certificate of the caller with its key. */
 export interface TlsFiles {
-  /** PEM. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: Secret;
@@ -21,7 +20,7 @@ export function parseUrl(text: string, message: string): URL {
 }
 
 /** Throws a UsageError for plain HTTP over a network, where others could read the secret. */
-export function refuseOpenSecret({ protocol, hostname, host }: URL, secret: 'a token' | 'a password'): void {
+export function assertSecretProtected({ protocol, hostname, host }: URL, secret: 'a token' | 'a password'): void {
   if (protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return;
   throw new UsageError(
     `${secret} is not sent to ${host} over plain http, where others can read it; give the listener tls and write https://, or go through a tunnel to 127.0.0.1`,
@@ -46,8 +45,8 @@ export async function readTlsFiles(flags: Flags, url: URL, prefix: 'admin.' | 'e
 }
 
 /** Reads the text of a file; throws a UsageError that says which file cannot be read. */
-export async function textOf(what: string, path: string, purpose: 'key' | 'certificates'): Promise<string> {
+export async function readTextFile(what: string, path: string, purpose: 'key' | 'certificates'): Promise<string> {
   const text = await readFileText(path, purpose);
-  if ('problem' in text) throw new UsageError(`${what} ${withHint(text.problem, path)}`);
+  if ('error' in text) throw new UsageError(`${what} ${withHint(text.error, path)}`);
   return text.value;
 }

@@ -7,7 +7,7 @@ import { errorCode } from '../lib/check.ts';
 import { unseenEscaped } from '../lib/text.ts';
 import type { Shell } from './command.ts';
 
-interface ShellParts {
+interface ShellOptions {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -16,8 +16,7 @@ interface ShellParts {
   readonly interrupt: () => void;
 }
 
-/** Creates an output that shows nothing. */
-function nowhere(): Writable {
+function discardingOutput(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
@@ -25,7 +24,7 @@ function nowhere(): Writable {
  * Creates a shell from the standard streams of a process. Questions go to standard error, where
  * they are not part of a result.
  */
-export function createShell({ stdin, stdout, stderr, stopped, interrupt }: ShellParts): Shell {
+export function createShell({ stdin, stdout, stderr, stopped, interrupt }: ShellOptions): Shell {
   // Lines that were pasted with an earlier answer. They answer what is hidden, such as a key, and
   // never a question that agrees to a change.
   const pasted: string[] = [];
@@ -36,8 +35,8 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
       stderr.write(`${question}\n`);
       return early;
     }
-    // Turns the terminal's echo off, which must be before the question: a fast paste follows it.
-    const lines = createInterface({ input: stdin, output: hidden ? nowhere() : stderr, terminal: true });
+    // Turns the echo of the terminal off, before the question: a fast paste follows the question.
+    const lines = createInterface({ input: stdin, output: hidden ? discardingOutput() : stderr, terminal: true });
     if (hidden) stderr.write(question);
     lines.on('line', (line) => pasted.push(line));
     const closed = new AbortController();
@@ -72,9 +71,9 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
 }
 
 /**
- * Returns the command that starts this program: in a clone, whose `entry` is TypeScript, the one at
- * its top; the `started` file where npx brought it, because the name alone
- * would run whatever a registry has under it; or the command of the package.
+ * Returns the command that starts this program: in a clone, whose `entry` is TypeScript, the script
+ * at its top; with npx the file that was `started`, because the name alone would run whatever a
+ * registry has under it; else the command of the package.
  */
 export function ownName(entry: string, started: string, env: Readonly<Record<string, string | undefined>>): string {
   if (entry.endsWith('.ts')) {
@@ -86,7 +85,7 @@ export function ownName(entry: string, started: string, env: Readonly<Record<str
 }
 
 /** Returns a function that replaces `zlb-exporter` in the commands of a text by `name`. */
-export function spokenAs(name: string, commands: readonly string[]): (text: string) => string {
+export function createCommandNamer(name: string, commands: readonly string[]): (text: string) => string {
   const called = new RegExp(String.raw`\bzlb-exporter(?= (?:--|\[|(?:COMMAND|${commands.join('|')})\b))`, 'g');
   return (text) => text.replaceAll(called, name);
 }

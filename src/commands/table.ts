@@ -11,7 +11,9 @@ const maxCellWidth = 80;
  * width.
  */
 export function tableLines(header: readonly string[], rows: readonly (readonly unknown[])[]): readonly string[] {
-  const cells = [header, ...rows].map((row) => row.map((value, column) => cell(value, column === header.length - 1)));
+  const cells = [header, ...rows].map((row) =>
+    row.map((value, column) => cellText(value, column === header.length - 1)),
+  );
   const widths = header.map((_, column) => widest(cells.map((row) => row[column] ?? '')));
   return cells.map((row) =>
     row
@@ -22,9 +24,9 @@ export function tableLines(header: readonly string[], rows: readonly (readonly u
 }
 
 export function pairLines(pairs: readonly (readonly [name: string, value: unknown])[]): readonly string[] {
-  const names = pairs.map(([name]) => cell(name, false));
+  const names = pairs.map(([name]) => cellText(name, false));
   const width = widest(names);
-  return pairs.map(([, value], index) => `${(names[index] ?? '').padEnd(width)}  ${cell(value, true)}`.trimEnd());
+  return pairs.map(([, value], index) => `${(names[index] ?? '').padEnd(width)}  ${cellText(value, true)}`.trimEnd());
 }
 
 /** Returns the greatest length. A response can have more rows than Math.max takes arguments. */
@@ -32,7 +34,7 @@ function widest(texts: readonly string[]): number {
   return texts.reduce((width, { length }) => Math.max(width, length), 0);
 }
 
-function cell(value: unknown, last: boolean): string {
+function cellText(value: unknown, last: boolean): string {
   const text = oneLine(valueText(value), last ? 2_000 : maxCellWidth + 1);
   return !last && text.length > maxCellWidth ? `${text.slice(0, maxCellWidth - 1)}…` : text;
 }
@@ -47,13 +49,13 @@ export function valueText(value: unknown): string {
 
 /** Returns a value of a response as JSON, with a … for deeply nested parts. */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(pruned(value, 0));
+  return JSON.stringify(withoutDeepParts(value, 0));
 }
 
-function pruned(value: unknown, depth: number): unknown {
+function withoutDeepParts(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > maxTextDepth) return '…';
-  if (Array.isArray(value)) return value.map((item: unknown) => pruned(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutDeepParts(item, depth + 1));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, pruned(item, depth + 1)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutDeepParts(item, depth + 1)]));
 }

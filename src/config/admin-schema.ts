@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { flag, listenerTls, mapping, path, type SettingsOf, value } from './schema-parts.ts';
+import { offByDefault, listenerTls, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 
 export type AdminBlock = SettingsOf<typeof adminSchema>;
 
@@ -49,7 +49,7 @@ const token = mapping(
       default: [],
       examples: [['deleteFarm']],
     }),
-    skip_confirmation: flag('Destructive operations need no `X-Confirm`: for existing clients of the API.'),
+    skip_confirmation: offByDefault('Destructive operations need no `X-Confirm`: for existing clients of the API.'),
     guards: Type.Enum(['refuse', 'warn'], {
       description:
         'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends the call, and logs the guard.',
@@ -61,8 +61,8 @@ const token = mapping(
         examples: ['alice'],
       }),
     ),
-    approver: flag('The token may decide changes of others.'),
-    break_glass: flag('In an emergency, the token may send a call without approval.'),
+    approver: offByDefault('The token may decide changes of others.'),
+    break_glass: offByDefault('In an emergency, the token may send a call without approval.'),
   },
   { examples: [tokenExample] },
 );
@@ -81,7 +81,7 @@ const approvals = mapping(
       to: '24h',
       examples: ['1h'],
     }),
-    self_approval: flag('A person may approve their own changes: for a single administrator.'),
+    self_approval: offByDefault('A person may approve their own changes: for a single administrator.'),
     certificates_folder: Type.Optional(
       path({
         description:
@@ -101,7 +101,7 @@ export const adminSchema = mapping(
       default: '127.0.0.1:9445',
       examples: ['192.0.2.5:9445'],
     }),
-    insecure_plaintext: flag(
+    insecure_plaintext: offByDefault(
       'Listen without `tls` where other machines can connect, behind a proxy or mesh that encrypts.',
     ),
     tls: Type.Optional(listenerTls('admin', 'Without it the listener speaks plain HTTP.')),

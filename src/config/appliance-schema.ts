@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 
 import { applianceRequestsSchema } from './request-log-schema.ts';
-import { file, flag, mapping, value } from './schema-parts.ts';
+import { file, offByDefault, mapping, value } from './schema-parts.ts';
 
 const tls = mapping(
   {
@@ -25,7 +25,7 @@ const tls = mapping(
         examples: ['AB:CD:…'],
       }),
     ),
-    insecure_skip_verify: flag('Accept any certificate. An attacker on the network can then read the API key.'),
+    insecure_skip_verify: offByDefault('Accept any certificate. An attacker on the network can then read the API key.'),
   },
   { description: 'How the certificate of the appliance is checked.', default: {} },
 );
@@ -70,7 +70,7 @@ const vip = mapping(
     }),
     networks: Type.Array(value('network', {}), {
       description:
-        'Networks that the addresses of farms must be in. Only so are loopback, link-local and own addresses allowed.',
+        'Networks that the addresses of farms must be in. Loopback and link-local addresses, and those of this machine, are allowed only this way.',
       default: [],
       examples: [['192.0.2.0/24']],
     }),

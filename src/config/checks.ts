@@ -3,7 +3,7 @@ import { gapsOf, maxDelayMs } from '../lib/cron.ts';
 import { formatDuration, parseDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
 import { closestWord, memoize } from '../lib/text.ts';
-import { type CollectorSettings, mergeCollectors, sendersOf } from './settings.ts';
+import { type CollectorSettings, mergeCollectorSettings, sendersOf } from './settings.ts';
 import type { Path, Problems, ReportProblem } from './problems.ts';
 import { blockListOf, isIn, isLoopback, parseEndpoint } from '../lib/address.ts';
 import { matchOperations, type OperationRoutes } from './admin-settings.ts';
@@ -11,7 +11,7 @@ import { eitherDay, isAtMostOncePerMinute } from './schedule.ts';
 import { type ConfigSettings, longestMaxStale } from './schema.ts';
 import type { YamlSource } from './yaml-file.ts';
 
-interface Checked {
+interface CheckInput {
   readonly settings: ConfigSettings;
   readonly source: YamlSource;
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
@@ -19,7 +19,7 @@ interface Checked {
 }
 
 /** Reports values that are valid alone and wrong in combination; needs no content of files. */
-export function checkCombinations(checked: Checked, problems: Problems): void {
+export function checkCombinations(checked: CheckInput, problems: Problems): void {
   const report = problems.reportIn(checked.source);
   for (const check of [
     requireUniqueNames,
@@ -39,16 +39,16 @@ export function checkCombinations(checked: Checked, problems: Problems): void {
     check(checked, report);
 }
 
-function requireUniqueNames({ settings, source }: Checked, report: ReportProblem): void {
+function requireUniqueNames({ settings, source }: CheckInput, report: ReportProblem): void {
   for (const { index, first } of findRepeats(settings.appliances.map(({ name }) => name))) {
     const at: Path = ['appliances', index, 'name'];
     const { file, key } = source.locate(['appliances', first]);
     const where = file === source.locate(at).file ? key : `${key} in ${file}`;
-    report(at, `duplicates ${where}; give each appliance its own`);
+    report(at, `duplicates ${where}; names must be unique`);
   }
 }
 
-function requireVerifiedPin({ settings, source }: Checked, report: ReportProblem): void {
+function requireVerifiedPin({ settings, source }: CheckInput, report: ReportProblem): void {
   for (const [index, appliance] of settings.appliances.entries()) {
     const { fingerprintSha256: pin, insecureSkipVerify: skip } = appliance.tls;
     if (pin === undefined || !skip) continue;
@@ -65,7 +65,7 @@ function requireVerifiedPin({ settings, source }: Checked, report: ReportProblem
  * Reports a `max_stale` that is shorter than the longest time between polls, random delay included:
  * the series would come and go.
  */
-function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Checked, report: ReportProblem): void {
+function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: CheckInput, report: ReportProblem): void {
   // A thousand appliances have the same few schedules.
   const jitter = settings.polling.jitterRatio;
   const gapOf = memoize((schedule) => {
@@ -73,7 +73,7 @@ function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Chec
     return gapMs + Math.min(gapMs * jitter, maxDelayMs);
   });
   for (const [index, appliance] of settings.appliances.entries()) {
-    const merged = mergeCollectors(collectorDefaults, settings.collectors, appliance.collectors);
+    const merged = mergeCollectorSettings(collectorDefaults, settings.collectors, appliance.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
       const gapMs = gapOf(schedule);
       if (!enabled || maxStaleMs > gapMs) continue;
@@ -93,36 +93,36 @@ function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Chec
   }
 }
 
-/** Returns what keeps readings of a schedule until its next poll. */
+/** Returns how to keep the readings of a schedule until its next poll. */
 function remedyFor(schedule: string, gapOf: (schedule: string) => number): string {
-  const maxStale = longEnough(schedule, gapOf);
+  const maxStale = sufficientMaxStale(schedule, gapOf);
   const ways = eitherDay(schedule)?.flatMap((each) => {
-    const ofOne = longEnough(each, gapOf);
+    const ofOne = sufficientMaxStale(each, gapOf);
     return ofOne === undefined ? [] : [`"${each}" with max_stale ${ofOne}`];
   });
   if (ways && ways.length > 0)
-    return `both its day of month and its day of week must fit, and in a crontab either; write one alone: ${ways.join(', or ')}`;
+    return `both its day of month and its day of week must match, while a crontab needs only one of them; write only one: ${ways.join(', or ')}`;
   if (maxStale === undefined) return `poll more often, since max_stale can be ${longestMaxStale} at most`;
   return `set max_stale to more than that, such as ${maxStale} for three polls`;
 }
 
 /** Returns a `max_stale` of three polls, or the longest that is allowed; undefined if none is enough. */
-function longEnough(schedule: string, gapOf: (schedule: string) => number): string | undefined {
+function sufficientMaxStale(schedule: string, gapOf: (schedule: string) => number): string | undefined {
   const longestMs = parseDuration(longestMaxStale) ?? 0;
   if (gapOf(schedule) >= longestMs) return undefined;
   return formatDuration(Math.min(3 * gapsOf(schedule).longestMs, longestMs));
 }
 
 /** Reports a budget for routine readings that is larger than that of all. */
-function requireRoutineWithinBudget({ settings, source }: Checked, report: ReportProblem): void {
+function requireRoutineWithinBudget({ settings, source }: CheckInput, report: ReportProblem): void {
   const { maxBusyRatio, routineBusyRatio } = settings.polling;
   const at: Path = ['polling', 'routine_busy_ratio'];
   if (routineBusyRatio <= maxBusyRatio || source.locate(at).written === undefined) return;
-  report(at, 'is more than polling.max_busy_ratio, which bounds all readings; write the same, or less');
+  report(at, 'must not exceed polling.max_busy_ratio, which bounds all readings');
 }
 
 /** Reports a schedule that would connect to a farm more than once a minute. */
-function requireRareProbes({ settings }: Checked, report: ReportProblem): void {
+function requireRareProbes({ settings }: CheckInput, report: ReportProblem): void {
   const written = [
     { block: settings.collectors, at: ['collectors'] as Path },
     ...settings.appliances.map((appliance, index) => ({
@@ -135,19 +135,19 @@ function requireRareProbes({ settings }: Checked, report: ReportProblem): void {
     if (schedule === undefined || isAtMostOncePerMinute(schedule)) continue;
     report(
       at.concat(['vip', 'schedule']),
-      'connects to each farm more than once a minute; give it one second, such as "0 * * * * *"',
+      'would connect to each farm more than once a minute; name a single second, such as "0 * * * * *"',
     );
   }
 }
 
-function requireAddresses({ settings }: Checked, report: ReportProblem): void {
+function requireAddresses({ settings }: CheckInput, report: ReportProblem): void {
   const message = 'is not an address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443';
   for (const [index, appliance] of settings.appliances.entries())
     for (const key of Object.keys(appliance.vip.connectTo))
       if (!parseEndpoint(key)) report(['appliances', index, 'vip', 'connect_to', key], message, 'key');
 }
 
-function requireEncryption({ settings: { admin } }: Checked, report: ReportProblem): void {
+function requireEncryption({ settings: { admin } }: CheckInput, report: ReportProblem): void {
   if (!admin || admin.tls || admin.insecurePlaintext || isLoopback(admin.listenAddress)) return;
   report(
     ['admin', 'listen_address'],
@@ -156,8 +156,8 @@ function requireEncryption({ settings: { admin } }: Checked, report: ReportProbl
   );
 }
 
-/** Reports a log of requests without effect, and senders of two appliances. */
-function requireRequests({ settings: { requests, appliances } }: Checked, report: ReportProblem): void {
+/** Reports settings of the request log without effect, and senders that two appliances share. */
+function requireRequests({ settings: { requests, appliances } }: CheckInput, report: ReportProblem): void {
   if (requests && requests.listenTcp === undefined && requests.listenUdp === undefined)
     report(['requests'], 'receives nothing; add listen_tcp or listen_udp');
   const networks = requests ? appliances.map((each) => blockListOf(sendersOf(each))) : [];
@@ -172,18 +172,18 @@ function requireRequests({ settings: { requests, appliances } }: Checked, report
       if (other)
         report(
           own.from.length > 0 ? [...at, 'from', position] : ['appliances', index, 'url'],
-          `is a sender of ${other.name} too; give each appliance its own requests.from`,
+          `duplicates a sender of ${other.name}; set requests.from so that each sender belongs to one appliance`,
         );
     }
     for (const [position, { availabilityRatio, latency }] of own.objectives.entries())
       if (availabilityRatio === undefined && latency === undefined)
-        report([...at, 'objectives', position], 'expects nothing; add availability or latency');
+        report([...at, 'objectives', position], 'sets no target; add availability or latency');
     for (const { index: position } of findRepeats(own.objectives.map(({ farm }) => farm)))
-      report([...at, 'objectives', position, 'farm'], 'has an objective already; join the two');
+      report([...at, 'objectives', position, 'farm'], 'already has an objective; merge the two');
   }
 }
 
-function requireUniqueTokens({ settings: { admin } }: Checked, report: ReportProblem): void {
+function requireUniqueTokens({ settings: { admin } }: CheckInput, report: ReportProblem): void {
   for (const [key, word, remedy] of [
     ['name', 'name', 'give each token its own, the audit tells callers apart by it'],
     ['sha256', 'digest', 'make a token of its own with `zlb-exporter token`'],
@@ -197,45 +197,44 @@ function requireUniqueTokens({ settings: { admin } }: Checked, report: ReportPro
  * Reports names of unknown appliances. Patterns are allowed to match none: their appliances may
  * come later.
  */
-function requireKnownAppliances({ settings: { admin, appliances } }: Checked, report: ReportProblem): void {
+function requireKnownAppliances({ settings: { admin, appliances } }: CheckInput, report: ReportProblem): void {
   const known = appliances.map(({ name }) => name);
   for (const [index, token] of admin?.tokens.entries() ?? []) {
     for (const [position, name] of token.appliances.entries()) {
       if (name.includes('*') || known.includes(name)) continue;
       report(
         ['admin', 'tokens', index, 'appliances', position],
-        `names an appliance that is not configured; ${suggest(name, known, 'write one of those in appliances, or a pattern such as lb-*')}`,
+        `names an appliance that is not configured; ${suggestion(name, known, 'write one of those in appliances, or a pattern such as lb-*')}`,
       );
     }
   }
 }
 
-function requireTwins({ settings: { twins, appliances } }: Checked, report: ReportProblem): void {
+function requireTwins({ settings: { twins, appliances } }: CheckInput, report: ReportProblem): void {
   const known = appliances.map(({ name }) => name);
   const taken = new Set<string>();
   for (const [index, pair] of twins.entries()) {
-    if (pair.length !== 2)
-      report(['twins', index], 'is not a pair; write two names, such as ["lb-paris-1","lb-paris-2"]');
+    if (pair.length !== 2) report(['twins', index], 'must be a pair of names, such as ["lb-paris-1","lb-paris-2"]');
     for (const [position, name] of pair.entries()) {
       const at: Path = ['twins', index, position];
       if (!known.includes(name))
         report(
           at,
-          `names an appliance that is not configured; ${suggest(name, known, 'write one of those in appliances')}`,
+          `names an appliance that is not configured; ${suggestion(name, known, 'write one of those in appliances')}`,
         );
-      else if (taken.has(name)) report(at, 'has a twin already; name each appliance once');
+      else if (taken.has(name)) report(at, 'is already in another pair; list each appliance once');
       taken.add(name);
     }
   }
 }
 
-/** Reports a history in the file of the journal: the first to open it would lock out the other. */
-function requireOwnFiles({ settings: { history, admin }, source }: Checked, report: ReportProblem): void {
+/** Reports one file for the history and the journal: the first to open it would lock out the other. */
+function requireOwnFiles({ settings: { history, admin }, source }: CheckInput, report: ReportProblem): void {
   if (history.file === undefined || !admin || resolve(history.file) !== resolve(admin.journalFile)) return;
-  report(['history', 'file'], `is ${source.locate(['admin', 'journal_file']).key} too; name another file`);
+  report(['history', 'file'], `is the same file as ${source.locate(['admin', 'journal_file']).key}; name another one`);
 }
 
-function requireKnownOperations({ settings: { admin }, operations }: Checked, report: ReportProblem): void {
+function requireKnownOperations({ settings: { admin }, operations }: CheckInput, report: ReportProblem): void {
   const words = [...operations].flat();
   for (const [index, token] of admin?.tokens.entries() ?? []) {
     for (const list of ['allow', 'deny'] as const) {
@@ -243,7 +242,7 @@ function requireKnownOperations({ settings: { admin }, operations }: Checked, re
         if (matchOperations(entry, operations).length > 0) continue;
         report(
           ['admin', 'tokens', index, list, position],
-          `is not an operation; ${suggest(entry, words, operationForms)}`,
+          `is not an operation; ${suggestion(entry, words, operationForms)}`,
         );
       }
     }
@@ -253,7 +252,7 @@ function requireKnownOperations({ settings: { admin }, operations }: Checked, re
 const operationForms =
   'write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*';
 
-function suggest(word: string, candidates: readonly string[], otherwise: string): string {
+function suggestion(word: string, candidates: readonly string[], otherwise: string): string {
   const meant = closestWord(word, candidates);
   return meant === undefined ? otherwise : `did you mean "${meant}"?`;
 }

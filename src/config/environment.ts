@@ -32,25 +32,19 @@ export const otherVariables = {
 } as const;
 
 /**
- * Returns true if any of the variables is set, or a misspelt one: that is a mistake to report, not
- * a request for the demonstration.
+ * Returns true if one of the variables is set, or a misspelt one, which is a mistake to report and
+ * not a request for the demonstration.
  */
 export function hasEnvironmentAppliance(env: Environment): boolean {
   return applianceVariables.some((variable) => env[variable]) || misspeltAppliance(env).length > 0;
 }
 
-/** A variable that has no effect, and the one that was probably meant. */
-export interface MisspeltVariable {
-  readonly variable: string;
-  readonly meant: string;
-}
-
 /**
- * Returns the variables that look like one of the program's: mistyped, or with only parts of its
- * name. Others that start with `ZLB_` belong to somebody else; Kubernetes sets several for a
- * Service of such a name.
+ * Returns the variables that look like one of the program's, mistyped or with only parts of its
+ * name, and the one that was probably meant. Others that start with `ZLB_` belong to somebody else;
+ * Kubernetes sets several for a Service of such a name.
  */
-export function misspeltVariables(env: Environment): readonly MisspeltVariable[] {
+export function misspeltVariables(env: Environment) {
   const known = [...applianceVariables, ...Object.keys(otherVariables)];
   return Object.keys(env).flatMap((variable) => {
     if (!variable.startsWith('ZLB_') || !env[variable] || known.includes(variable)) return [];
@@ -60,7 +54,7 @@ export function misspeltVariables(env: Environment): readonly MisspeltVariable[]
   });
 }
 
-function misspeltAppliance(env: Environment): readonly MisspeltVariable[] {
+function misspeltAppliance(env: Environment) {
   return misspeltVariables(env).filter(({ meant }) => applianceVariables.includes(meant));
 }
 
@@ -73,7 +67,7 @@ export function reportMisspelt(env: Environment, used: ReadonlySet<string>, prob
     if (!used.has(variable))
       problems.report(
         { file: 'environment', key: variable },
-        `is not a variable of this program; did you mean ${meant}? Set that, or unset this`,
+        `is not a variable of this program; did you mean ${meant}? Set that one, or unset this one`,
       );
 }
 

@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { errorCode, type Parsed } from '../lib/check.ts';
+import { errorCode, type Outcome } from '../lib/check.ts';
 import { globMatcher } from '../lib/text.ts';
 import { isSame } from '../lib/same.ts';
 import { kindOf } from '../lib/disk.ts';
@@ -16,11 +16,11 @@ export interface Files {
    * Resolves to the sorted paths that match a pattern, whose last part may contain `*`; a pattern
    * without one matches itself. A folder that cannot be read is a problem, not an empty list.
    */
-  list(pattern: string): Promise<Parsed<readonly string[]>>;
+  list(pattern: string): Promise<Outcome<readonly string[]>>;
   /** The texts of the main files that were read, by path. */
   readonly mainTexts: ReadonlyMap<string, string>;
-  /** The files that were read, hold a key, and are readable by every user of the machine. */
-  readonly openKeys: readonly string[];
+  /** The files that were read, contain an API key or a private key, and are readable by everybody. */
+  readonly exposedKeyFiles: readonly string[];
   /** Resolves to true if any file except the main ones has changed, appeared or vanished. */
   haveChanged(): Promise<boolean>;
 }
@@ -39,8 +39,8 @@ export function createFiles(
 ): Files {
   const mainTexts = new Map<string, string>();
   const seen = new Map<string, string>();
-  const listed = new Map<string, Parsed<readonly string[]>>();
-  const openKeys = new Set<string>();
+  const listed = new Map<string, Outcome<readonly string[]>>();
+  const exposed = new Set<string>();
 
   const readText: ReadText = async (path, purpose) => {
     if (mainPaths.includes(path)) {
@@ -56,22 +56,22 @@ export function createFiles(
 
   return {
     mainTexts,
-    get openKeys() {
-      return [...openKeys];
+    get exposedKeyFiles() {
+      return [...exposed];
     },
     async readText(path, purpose) {
       const text = await readText(path, purpose);
       const hasKey = 'value' in text && (purpose === 'key' || keyInYaml.test(text.value));
-      if (hasKey && (await isReadableByAll(path, access))) openKeys.add(path);
+      if (hasKey && (await isReadableByAll(path, access))) exposed.add(path);
       return text;
     },
     async list(pattern) {
-      const paths = await pathsOf(pattern, access);
+      const paths = await expandPattern(pattern, access);
       listed.set(pattern, paths);
       return paths;
     },
     async haveChanged() {
-      for (const [pattern, paths] of listed) if (!isSame(await pathsOf(pattern, access), paths)) return true;
+      for (const [pattern, paths] of listed) if (!isSame(await expandPattern(pattern, access), paths)) return true;
       // One after the other: there may be a thousand files, and nothing waits for them.
       for (const [path, signature] of seen) if ((await signatureOf(path, access)) !== signature) return true;
       return false;
@@ -83,7 +83,7 @@ export function createFiles(
  * Returns no files for a missing folder, like a shell; a missing file without `*` fails when it is
  * read.
  */
-async function pathsOf(pattern: string, access: FileAccess): Promise<Parsed<readonly string[]>> {
+async function expandPattern(pattern: string, access: FileAccess): Promise<Outcome<readonly string[]>> {
   const name = basename(pattern);
   if (!name.includes('*')) return { value: [pattern] };
   const folder = dirname(pattern);
@@ -96,7 +96,7 @@ async function pathsOf(pattern: string, access: FileAccess): Promise<Parsed<read
   } catch (error) {
     return errorCode(error) === 'ENOENT'
       ? { value: [] }
-      : { problem: `its folder cannot be read: ${causeOf(error, folder)}` };
+      : { error: `its folder cannot be read: ${unreadableCause(error, folder)}` };
   }
 }
 
@@ -147,7 +147,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: noSuchFile,
   ENOTDIR: 'a part of its path is a file, not a folder',
   ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
-  ERR_INVALID_ARG_VALUE: 'its path holds a null character',
+  ERR_INVALID_ARG_VALUE: 'its path contains a null character',
   ERR_ACCESS_DENIED: notPermitted,
   ETIMEDOUT: hungFile,
   EMFILE: 'the process has as many files open as it may; raise its limit (LimitNOFILE, ulimit -n)',
@@ -160,66 +160,66 @@ const limits = {
   configuration: { bytes: 1_048_576, text: '1 MiB' },
 } as const;
 
-/** Reads a file; a problem says what is wrong with it. */
-export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Parsed<string>>;
+/** Reads a text file; an error says what is wrong with it. */
+export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Outcome<string>>;
 
 /**
  * Reads a regular file, also behind a symbolic link. Does not open pipes and devices, which may
- * never end. A problem quotes only the path of a file that is there: any other may be a key instead
- * of the name of its file.
+ * never end. An error quotes only the path of a file that exists: any other text may be an API key in
+ * place of the name of its file.
  */
 export async function readFileText(
   path: string,
   purpose: keyof typeof limits,
   access: FileAccess = createFileAccess(),
-): Promise<Parsed<string>> {
+): Promise<Outcome<string>> {
   let foundPath: string | undefined;
   try {
     const status = await access(path, () => stat(path));
     foundPath = resolve(path);
-    if (!status.isFile()) return { problem: `cannot be read: it is a ${kindOf(status)}, not a file` };
+    if (!status.isFile()) return { error: `cannot be read: it is a ${kindOf(status)}, not a file` };
     const limit = limits[purpose];
     // `end` is inclusive, so this reads one byte past the limit. The size is unusable: 0 for files
     // of /proc.
     const bytes = await access(path, () => buffer(createReadStream(path, { end: limit.bytes })));
-    if (bytes.length > limit.bytes) return { problem: `cannot be read: it is larger than ${limit.text}` };
-    if (bytes.includes(0)) return { problem: 'cannot be read: it is a binary file, not text' };
+    if (bytes.length > limit.bytes) return { error: `cannot be read: it is larger than ${limit.text}` };
+    if (bytes.includes(0)) return { error: 'cannot be read: it is a binary file, not text' };
     return { value: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
-    return { problem: `cannot be read: ${causeOf(error, foundPath)}` };
+    return { error: `cannot be read: ${unreadableCause(error, foundPath)}` };
   }
 }
 
 /**
- * Adds to a problem where a file was looked for, or who makes it, if there is no such file. Does
- * not repeat the name: it may be a key.
+ * Adds to an error, if a file does not exist, where it was looked for or what creates it. Does not
+ * repeat the name, which may be a key.
  */
-export function withHint(problem: string, name: string, folder = ''): string {
+export function withHint(error: string, name: string, folder = ''): string {
   const isGiven = name.startsWith('/run/credentials/');
   // Node.js permits only folders that are there when it starts.
-  const missing = isGiven ? problem.replace(notPermitted, noSuchFile) : problem;
+  const missing = isGiven ? error.replace(notPermitted, noSuchFile) : error;
   if (!missing.endsWith(noSuchFile)) return missing;
   if (isGiven)
     return `${missing}; systemd puts it there for the service and for zlb-exporter-check, if install.sh found it in /etc/zlb-exporter/keys`;
   return isAbsolute(name) ? missing : `${missing}; a relative path starts at ${resolve(folder)}`;
 }
 
-/** Adds a remedy to a problem that names none of its own. */
-export function withRemedy(problem: string, remedy: string): string {
-  return problem.includes('; ') && !problem.includes(noSuchFile) ? problem : `${problem}. ${remedy}`;
+/** Adds a remedy to an error that has none. */
+export function withRemedy(error: string, remedy: string): string {
+  return error.includes('; ') && !error.includes(noSuchFile) ? error : `${error}. ${remedy}`;
 }
 
-/** Returns why a file or a folder cannot be read; the path of one that is there is quoted. */
-function causeOf(error: unknown, foundPath: string | undefined): string {
+/** Returns why a file or a folder cannot be read; quotes the path if it exists. */
+function unreadableCause(error: unknown, foundPath: string | undefined): string {
   const code = errorCode(error);
   if (code === 'EACCES' || code === 'EPERM') return noPermission(foundPath);
   return reasons[code] ?? code;
 }
 
-/** Names the user: a check by hand often has another one than the exporter. */
+/** Names the user: a person who checks by hand is often not the user of the exporter. */
 function noPermission(path: string | undefined): string {
   const { name, isTransient } = currentUser();
-  const problem = `user ${name} may not ${path === undefined ? 'enter a folder on the way to it' : `read ${path}`}`;
+  const problem = `user ${name} may not ${path === undefined ? 'enter a folder on its path' : `read ${path}`}`;
   if (isTransient)
     return `${problem}; put it into /etc/zlb-exporter/keys, run install.sh again, and name it /run/credentials/zlb-exporter.service/${path === undefined ? 'NAME' : basename(path)}`;
   const remedy = path === undefined ? `move it where user ${name} may read` : `chown ${name} ${path}`;
@@ -230,7 +230,7 @@ function currentUser(): { readonly name: string; readonly isTransient: boolean }
   try {
     return { name: userInfo().username, isTransient: false };
   } catch {
-    // It has no entry: the user of a container, or of a service while it runs, which systemd names.
+    // The user has no entry in the system: that of a container, or of a service, which systemd names.
     const { USER } = process.env;
     return { name: USER ?? String(process.geteuid?.()), isTransient: USER !== undefined };
   }

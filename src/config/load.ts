@@ -1,7 +1,8 @@
-// Makes Settings of the YAML file and the environment, or rejects with all problems at once, each
-// with its line and what to do. It reads files, and keeps nothing: whoever loads owns the result. A
-// text is parsed here once; everything behind it relies on the types of settings.ts. Read on in
-// schema.ts, checks.ts (what no schema can say) and problems.ts.
+// Turns the YAML file and the environment into Settings, or rejects with all problems at once, each
+// with its line and what to do. In order of time: yaml-file.ts (YAML and ${NAME}), structure.ts (the
+// schema of schema.ts), settings-reader.ts (names with units, contents of files), checks.ts (what no
+// schema can say), settings.ts (what each appliance inherits). It reads files and keeps no state. A
+// text is parsed here once; all other code relies on the types of settings.ts.
 
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -28,7 +29,7 @@ export interface SettingsSource {
   readonly files?: Files;
 }
 
-/** Names that a configuration may refer to. */
+/** What a configuration may name. */
 interface SettingsScope {
   /** The defaults of each collector; the configuration may name only these. */
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
@@ -56,10 +57,9 @@ async function load(
   const problems = new Problems();
   const usedVariables = new Set<string>();
   const reading = { env, variable: variablesOf(env, usedVariables), files, problems };
-  const main = content ? sourceOf(content) : await readMain(file, reading);
+  const main = content ? sourceOfContent(content) : await readMain(file, reading);
   if (main === undefined) throw problems.earlyError();
-  keepState(main.value, env);
-  const source = await withApplianceFiles(main, reading);
+  const source = await withApplianceFiles(withStateDirectory(main, env), reading);
   reportMisspelt(env, usedVariables, problems);
 
   // Lets other work run: each step takes 0.1 s for a thousand appliances.
@@ -72,7 +72,7 @@ async function load(
     ['admin', admin?.tls],
     ['requests', others.requests?.tls],
   ] as const) {
-    // A file that could not be read is a problem, and no setting.
+    // A file that could not be read is reported already, and the setting is missing.
     const isRead = tls && 'cert' in tls && 'key' in tls;
     const mismatch = isRead ? pairProblem(tls.cert, tls.key, 'cert_file') : undefined;
     if (mismatch !== undefined) problems.report(source.locate([block, 'tls', 'key_file']), mismatch);
@@ -89,7 +89,7 @@ async function load(
   };
 }
 
-/** The context in which files of a configuration are read. */
+/** What reading the files of a configuration needs. */
 interface FileReading {
   readonly env: Environment;
   readonly variable: Variables;
@@ -97,7 +97,7 @@ interface FileReading {
   readonly problems: Problems;
 }
 
-function sourceOf(content: object): YamlSource {
+function sourceOfContent(content: object): YamlSource {
   return {
     value: structuredClone(content),
     locate: (path) => ({ file: 'settings', key: path.join('.') }),
@@ -105,15 +105,22 @@ function sourceOf(content: object): YamlSource {
 }
 
 /**
- * Names the files of the journal and of the history in the folder of systemd, unless the
- * configuration names them: the service may write nowhere else.
+ * Returns the source with the state directory of systemd as the default folder of the journal and
+ * the history: the service may write nowhere else.
  */
-function keepState(value: unknown, { STATE_DIRECTORY }: Environment): void {
+function withStateDirectory(source: YamlSource, { STATE_DIRECTORY }: Environment): YamlSource {
   const [folder] = STATE_DIRECTORY?.split(':') ?? [];
-  if (!folder || !isRecord(value)) return;
-  if (isRecord(value.admin)) value.admin.journal_file ??= join(folder, 'journal.db');
-  if (value.history === undefined || isRecord(value.history))
-    value.history = { file: join(folder, 'history.db'), ...value.history };
+  const { value } = source;
+  if (!folder || !isRecord(value)) return source;
+  const { admin, history = {} } = value;
+  return {
+    ...source,
+    value: {
+      ...value,
+      ...(isRecord(admin) && { admin: { journal_file: join(folder, 'journal.db'), ...admin } }),
+      ...(isRecord(history) && { history: { file: join(folder, 'history.db'), ...history } }),
+    },
+  };
 }
 
 /**
@@ -169,8 +176,8 @@ async function withApplianceFiles(source: YamlSource, { variable, files, problem
     if (typeof pattern !== 'string') continue;
     const place = source.locate(['appliance_files', index]);
     const found = await files.list(resolve(dirname(place.file), pattern));
-    if ('problem' in found) {
-      problems.report(place, withRemedy(found.problem, 'Let the exporter read it, or take the pattern out'));
+    if ('error' in found) {
+      problems.report(place, withRemedy(found.error, 'Let the exporter read it, or take the pattern out'));
       continue;
     }
     for (const file of found.value) {

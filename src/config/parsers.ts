@@ -4,7 +4,7 @@ import { parseEndpoint, parseListenAddress, parseNetwork } from '../lib/address.
 import { NamePattern } from '../lib/name-pattern.ts';
 import { Secret } from '../lib/secret.ts';
 import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
-import type { Parsed } from '../lib/check.ts';
+import type { Outcome } from '../lib/check.ts';
 import { schedule } from './schedule.ts';
 import { parseDuration } from '../lib/time.ts';
 
@@ -30,15 +30,15 @@ function describeLimits({ above, from, to }: QuantityLimits): string {
 }
 
 function quantity(what: string, parse: (text: string) => number | undefined) {
-  return (text: string, limits: QuantityLimits): Parsed<number> => {
+  return (text: string, limits: QuantityLimits): Outcome<number> => {
     const value = parse(text);
-    if (value === undefined) return { problem: `must be ${what}` };
+    if (value === undefined) return { error: `must be ${what}` };
     const limit = (edge: string | undefined) => (edge === undefined ? undefined : parse(edge));
     const fits =
       value > (limit(limits.above) ?? -Infinity) &&
       value >= (limit(limits.from) ?? -Infinity) &&
       value <= (limit(limits.to) ?? Infinity);
-    return fits ? { value } : { problem: `must be ${describeLimits(limits)}` };
+    return fits ? { value } : { error: `must be ${describeLimits(limits)}` };
   };
 }
 
@@ -92,7 +92,7 @@ export const parsers = {
   serverName,
   tokenDigest,
   tokenName,
-} satisfies Record<string, (text: string, limits: QuantityLimits) => Parsed<unknown>>;
+} satisfies Record<string, (text: string, limits: QuantityLimits) => Outcome<unknown>>;
 
 export type ParserName = keyof typeof parsers;
 
@@ -101,44 +101,44 @@ export type ParsedValue<Name extends ParserName> = Extract<
   { value: unknown }
 >['value'];
 
-/** Parses an API key; a problem names the position in the key, never its characters. */
-function apiKey(text: string): Parsed<Secret> {
-  if (text === '') return { problem: 'holds no key; put the API key of the appliance there' };
+/** Parses an API key; an error names the position in the key, never its characters. */
+function apiKey(text: string): Outcome<Secret> {
+  if (text === '') return { error: 'contains no key; put the API key of the appliance into it' };
   const misfit = text.search(/[^\x21-\x7e]/);
   if (misfit === -1) return { value: new Secret(text) };
   return {
-    problem: `holds what cannot go into an HTTP header: character ${misfit + 1} of ${text.length} is a space, a line break or not ASCII; copy the key again, alone`,
+    error: `cannot be sent in an HTTP header: character ${misfit + 1} of ${text.length} is a space, a line break or not ASCII; copy the key again, alone`,
   };
 }
 
 /** Checks that OpenSSL takes a suite, and that it encrypts; returns its name as written. */
-function cipherSuite(text: string): Parsed<string> {
+function cipherSuite(text: string): Outcome<string> {
   try {
     if (!/^TLS_(?!.*_NULL_)\w+$/.test(text)) throw new Error('no suite that encrypts');
     createSecureContext({ ciphers: text });
     return { value: text };
   } catch {
-    return { problem: 'is not a cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' };
+    return { error: 'is not a cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' };
   }
 }
 
-function applianceName(text: string): Parsed<string> {
+function applianceName(text: string): Outcome<string> {
   if (/^\P{Cc}{1,128}$/u.test(text)) return { value: text };
-  return { problem: 'must be 1 to 128 characters without line breaks or other control characters' };
+  return { error: 'must be 1 to 128 characters without line breaks or other control characters' };
 }
 
 /** Longer patterns take seconds to compile. */
 const maxPatternLength = 2_000;
 
-function farmPattern(text: string): Parsed<NamePattern> {
+function farmPattern(text: string): Outcome<NamePattern> {
   if (text.length > maxPatternLength)
-    return { problem: `is longer than ${maxPatternLength} characters; write several shorter patterns` };
+    return { error: `is longer than ${maxPatternLength} characters; split it into shorter patterns` };
   try {
     return { value: new NamePattern(text) };
   } catch {
     return {
-      problem:
-        'is not a regular expression of RE2, which has no look-around, no back-references and no \\Z; "web-.*" is one, for every name that starts with web-',
+      error:
+        'is not a regular expression of RE2, which has no look-around, no back-references and no \\Z; for every name that starts with web-, write "web-.*"',
     };
   }
 }
@@ -146,86 +146,91 @@ function farmPattern(text: string): Parsed<NamePattern> {
 /**
  * Parses 64 hex digits to lower case, also from a line of openssl (`sha256 Fingerprint=AB:CD:…`).
  */
-function fingerprint(text: string): Parsed<string> {
+function fingerprint(text: string): Outcome<string> {
   const digits = text
     .replace(/^sha-?256 fingerprint\s*=\s*/i, '')
     .replaceAll(':', '')
     .toLowerCase();
   if (/^[0-9a-f]{64}$/.test(digits)) return { value: digits };
-  return { problem: 'must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it' };
+  return { error: 'must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it' };
 }
 
-function headerValue(text: string): Parsed<string> {
+function headerValue(text: string): Outcome<string> {
   if (/^[\x20-\x7e]{0,4096}$/.test(text)) return { value: text.trim() };
-  return { problem: 'holds what cannot go into an HTTP header; write one line of ASCII' };
+  return { error: 'cannot be sent in an HTTP header; write one line of ASCII' };
 }
 
 /** Checks an IP address, with or without a port; returns it as written. */
-function endpoint(text: string): Parsed<string> {
+function endpoint(text: string): Outcome<string> {
   if (parseEndpoint(text)) return { value: text };
-  return { problem: 'must be an IP address, with or without a port: 203.0.113.7, 203.0.113.7:443, [2001:db8::7]:443' };
+  return { error: 'must be an IP address, with or without a port: 203.0.113.7, 203.0.113.7:443, [2001:db8::7]:443' };
 }
 
 /** Checks a network in CIDR notation, or a single address; returns it as written. */
-function network(text: string): Parsed<string> {
+function network(text: string): Outcome<string> {
   if (parseNetwork(text)) return { value: text };
-  return { problem: 'must be a network such as 192.0.2.0/24 or 2001:db8::/64, or an IP address' };
+  return { error: 'must be a network such as 192.0.2.0/24 or 2001:db8::/64, or an IP address' };
 }
 
 /** Parses a duration to milliseconds; a bare 0 needs no unit. */
-function interval(text: string, limits: QuantityLimits): Parsed<number> {
+function interval(text: string, limits: QuantityLimits): Outcome<number> {
   return text === '0' ? { value: 0 } : duration(text, limits);
 }
 
 /** Parses `300ms for 99%`: a time, and the part of requests within it. */
-function latency(text: string): Parsed<{ readonly thresholdMs: number; readonly ratio: number }> {
+function latency(text: string): Outcome<{ readonly thresholdMs: number; readonly ratio: number }> {
   const [, time = '', part = ''] = /^(\S+) for (\S+)$/.exec(text.trim()) ?? [];
   const thresholdMs = parseDuration(time);
   const ratioOfRequests = parseRatio(part) ?? 0;
   const isValid = thresholdMs !== undefined && thresholdMs > 0 && ratioOfRequests >= 0.5 && ratioOfRequests < 1;
   if (isValid) return { value: { thresholdMs, ratio: ratioOfRequests } };
-  return { problem: 'must be a time and a share from 50% to less than 100%, such as 300ms for 99%' };
+  return { error: 'must be a time and a share from 50% to less than 100%, such as 300ms for 99%' };
 }
 
-function pattern(text: string): Parsed<string> {
-  return text === '' ? { problem: 'is empty; write a name or a pattern, or take it out of the list' } : { value: text };
+function pattern(text: string): Outcome<string> {
+  return text === '' ? { error: 'is empty; write a name or a pattern, or take it out of the list' } : { value: text };
 }
 
-function serverName(text: string): Parsed<string> {
+function serverName(text: string): Outcome<string> {
   if (/^(?=.*[a-z])[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(text)) return { value: text };
-  return { problem: 'must be the host name in the certificate, such as lb.example.org; no address, port or path' };
+  return {
+    error:
+      'must be the host name in the certificate, such as lb.example.org, without a port or path; an IP address is not accepted',
+  };
 }
 
 /**
  * Parses 64 hex digits to lower case. A problem quotes nothing: the text may be the token instead
  * of its digest.
  */
-function tokenDigest(text: string): Parsed<string> {
+function tokenDigest(text: string): Outcome<string> {
   if (/^[0-9a-f]{64}$/i.test(text)) return { value: text.toLowerCase() };
-  return { problem: 'must be the SHA-256 of the token, 64 hex digits; `zlb-exporter token` prints both' };
+  return { error: 'must be the SHA-256 of the token, 64 hex digits; `zlb-exporter token` prints both' };
 }
 
-function tokenName(text: string): Parsed<string> {
+function tokenName(text: string): Outcome<string> {
   if (/^[\w.@-]{1,64}$/.test(text)) return { value: text };
-  return { problem: 'must be 1 to 64 characters out of letters, digits and . _ @ -' };
+  return { error: 'must be 1 to 64 characters: letters, digits and . _ @ -' };
 }
 
 /** Parses a day (its start in UTC), or a time with its zone, to Unix milliseconds. */
-function expiry(text: string): Parsed<number> {
+function expiry(text: string): Outcome<number> {
   const [, day] =
     /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
   if (day === undefined) {
     return {
-      problem:
-        'must be a day such as 2027-01-01, which stands for its start in UTC, or a time with its zone such as 2027-01-01T18:00:00+01:00; leave the key out for a token that does not expire',
+      error:
+        'must be a date such as 2027-01-01 (its start in UTC), or a time with its zone such as 2027-01-01T18:00:00+01:00; omit the key for a token that does not expire',
     };
   }
   const atMs = Date.parse(text);
-  return exists(day) && !Number.isNaN(atMs) ? { value: atMs } : { problem: 'is a day or a time that does not exist' };
+  return isExistingDay(day) && !Number.isNaN(atMs)
+    ? { value: atMs }
+    : { error: 'is a date or time that does not exist' };
 }
 
 /** Rejects days such as 2027-02-30, which `Date` reads as the second of March. */
-function exists(day: string): boolean {
+function isExistingDay(day: string): boolean {
   const date = new Date(day);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
@@ -236,52 +241,52 @@ const maxCost = 16;
 /**
  * Parses a bcrypt hash. A problem quotes nothing: the text may be the password instead of its hash.
  */
-function passwordHash(text: string): Parsed<Secret> {
+function passwordHash(text: string): Outcome<Secret> {
   const [, cost] = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(text) ?? [];
   if (cost === undefined || Number(cost) < 4) {
     return {
-      problem:
-        'is not the bcrypt hash of a password, which has 60 characters and starts with $2y$; `htpasswd -nBC 10 ""` asks for the password and prints one behind a colon',
+      error:
+        'is not the bcrypt hash of a password, which has 60 characters and starts with $2y$; `htpasswd -nBC 10 ""` asks for the password and prints the hash after a colon',
     };
   }
   if (Number(cost) > maxCost) {
     return {
-      problem: `has the cost ${Number(cost)}, with which a scrape would time out before the password is checked; make a new one with 10, at most ${maxCost}`,
+      error: `has the cost ${Number(cost)}, with which a scrape would time out before the password is checked; create a new hash with cost 10, at most ${maxCost}`,
     };
   }
   return { value: new Secret(text) };
 }
 
 /** Checks `host:port`, `[IPv6]:port`, or `:port` for every address; returns it as written. */
-function listenAddress(text: string): Parsed<string> {
+function listenAddress(text: string): Outcome<string> {
   const address = parseListenAddress(text);
   if (address && (!text.startsWith('[') || isIPv6(address.host))) return { value: text };
-  return { problem: 'must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445' };
+  return { error: 'must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445' };
 }
 
 /**
  * Parses the base address of an appliance: https, port 444 unless the text names one, the path as
  * given. A problem quotes nothing of it: the text may contain a password.
  */
-export function applianceUrl(text: string): Parsed<URL> {
+export function applianceUrl(text: string): Outcome<URL> {
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (/^http:/i.test(address)) {
     return {
-      problem:
+      error:
         'plain http would send the API key in clear text; write https://, and pin a self-signed certificate by its fingerprint',
     };
   }
-  if (!/^https:/i.test(address)) return { problem: 'must start with https://' };
+  if (!/^https:/i.test(address)) return { error: 'must start with https://' };
   if (address.includes('@')) {
     return {
-      problem: 'must not hold a user or a password (the part before @); the API key has a setting of its own',
+      error: 'must not contain a user or a password (the part before @); the API key has its own setting',
     };
   }
-  if (/[?#]/.test(address)) return { problem: 'must end with the path: remove the part from ? or # on' };
-  if (/[\s\\]/.test(address)) return { problem: 'must not hold spaces or backslashes' };
+  if (/[?#]/.test(address)) return { error: 'must not contain a query or a fragment; remove everything from ? or #' };
+  if (/[\s\\]/.test(address)) return { error: 'must not contain spaces or backslashes' };
   if (!URL.canParse(address)) {
     return {
-      problem:
+      error:
         'is not an address; write https://HOST:PORT such as https://192.0.2.10:444, an IPv6 host in brackets: https://[2001:db8::10]:444',
     };
   }

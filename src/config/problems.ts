@@ -14,15 +14,12 @@ export interface ConfigLocation {
   readonly written?: string;
 }
 
-/** A problem to correct; the message says how, and never contains a secret. */
+/** A mistake in a configuration; the message says how to correct it, and contains no secret. */
 export interface ConfigProblem extends Omit<ConfigLocation, 'written'> {
   readonly message: string;
 }
 
-/**
- * Says that a configuration was refused, with all of its problems; the message has one line for
- * each.
- */
+/** Thrown for a configuration that is refused; the message has one line for each problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly ConfigProblem[];
@@ -34,7 +31,7 @@ export class ConfigError extends Error {
 }
 
 /** Resolves to both configurations; rejects with the problems of both if both are refused. */
-export async function bothOf<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
+export async function loadBoth<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
   const results = await Promise.allSettled([one, other]);
   const refused = results.flatMap((each) =>
     each.status === 'rejected' && each.reason instanceof ConfigError ? each.reason.problems : [],
@@ -45,12 +42,12 @@ export async function bothOf<One, Other>(one: Promise<One>, other: Promise<Other
 
 export type ReportProblem = (at: Path, message: string, part?: 'key') => void;
 
-/** Maximum of reported problems: nobody reads more, and to find the place of each takes time. */
+/** The most problems that are reported: nobody reads more, and finding the place of each takes time. */
 const maxProblems = 100;
 
 const furtherChecks = 'further checks follow once this is corrected, such as those of the files that it names';
 
-/** Collects problems, so that an operator sees them all at once. */
+/** Collects the problems of a configuration, so that an operator sees them all at once. */
 export class Problems {
   readonly #problems: ConfigProblem[] = [];
   readonly #keys = new Set<string>();
@@ -67,7 +64,7 @@ export class Problems {
     return (at, message, part) => this.report(source.locate(at, part), message);
   }
 
-  /** True if no further problem is taken; what may have many of them can stop there. */
+  /** True if no further problem is reported: a check that may find many can stop. */
   get isFull(): boolean {
     return this.#problems.length >= maxProblems;
   }
@@ -76,7 +73,7 @@ export class Problems {
     return this.#problems.length === 0;
   }
 
-  /** Returns all problems, sorted by location. */
+  /** Returns the error with all problems, sorted by location. */
   error(): ConfigError {
     const problems = this.#problems.toSorted(byLocation);
     const [first] = problems;
@@ -85,7 +82,7 @@ export class Problems {
     return new ConfigError([...problems, { file: first.file, key: '', message }]);
   }
 
-  /** Returns all problems of an early stage, and says that further checks follow. */
+  /** Returns the error of an early stage, which says that further checks follow. */
   earlyError(): ConfigError {
     const { problems } = this.error();
     const [first] = problems;

@@ -1,5 +1,5 @@
 import { type CronFieldError, parse, validateDetailed } from 'node-cron';
-import type { Parsed } from '../lib/check.ts';
+import type { Outcome } from '../lib/check.ts';
 import { isEverDue } from '../lib/cron.ts';
 
 /** The fields of an expression, in its order, and the last value of each. */
@@ -7,22 +7,22 @@ const fieldNames = ['second', 'minute', 'hour', 'day of month', 'month', 'day of
 const lastValues = [59, 59, 23, 31, 12, 7] as const;
 
 /** Parses a node-cron expression of six fields, seconds first. */
-export function schedule(text: string): Parsed<string> {
+export function schedule(text: string): Outcome<string> {
   const fields = text.trim().split(/\s+/);
   const form = 'must have six fields: second, minute, hour, day of month, month, day of week';
-  if (fields.length === 5) return { problem: `${form}. Put the second first: "0 ${fields.join(' ')}"` };
-  if (fields.length !== 6) return { problem: `${form}, such as "*/30 * * * * *" for every 30 seconds` };
+  if (fields.length === 5) return { error: `${form}. Put the second first: "0 ${fields.join(' ')}"` };
+  if (fields.length !== 6) return { error: `${form}, such as "*/30 * * * * *" for every 30 seconds` };
   const expression = fields.join(' ');
   // node-cron lists all numbers of a range before it looks whether they fit.
-  if (/-\d{3}/.test(expression)) return { problem: 'holds a range beyond what any field has; none goes beyond 59' };
+  if (/-\d{3}/.test(expression)) return { error: 'contains a range that no field allows; the highest value is 59' };
   const { errors } = validateDetailed(expression);
-  if (errors.length > 0) return { problem: errors.map((error) => wrongField(error, fields)).join(', ') };
+  if (errors.length > 0) return { error: errors.map((error) => wrongField(error, fields)).join(', ') };
   const problem = fields.map(wideStep).find((each) => each !== undefined);
-  if (problem !== undefined) return { problem };
+  if (problem !== undefined) return { error: problem };
   // Days by their weeks, and two fields of days, can exclude each other in each month.
   const mayNeverRun = /[#LW]/i.test(expression) || eitherDay(expression) !== undefined;
   if (mayNeverRun && !isEverDue(expression))
-    return { problem: 'never runs: on no day fit its day of month, its month and its day of week' };
+    return { error: 'never runs: no date matches its day of month, its month and its day of week' };
   return { value: expression };
 }
 
@@ -43,13 +43,13 @@ export function isAtMostOncePerMinute(expression: string): boolean {
 }
 
 function wrongField({ field, value, message }: CronFieldError, fields: readonly string[]): string {
-  if (field === 'expression') return 'holds a character that means nothing in a schedule; write digits, * , - and /';
+  if (field === 'expression') return 'contains a character that has no meaning in a schedule; use digits and * , - /';
   // A day that exists, and not in these months.
   if (message.includes('impossible')) return `no month of "${fields[4]}" has a day "${value}"`;
   return `"${value}" cannot be its ${field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
 }
 
-/** Returns the problem of a step beyond the end of its field: it means only the first value. */
+/** Returns the error for a step beyond the end of its field, which matches only the first value. */
 function wideStep(text: string, index: number): string | undefined {
   const [last = 0, name = ''] = [lastValues[index], fieldNames[index]];
   const step = text
@@ -57,5 +57,5 @@ function wideStep(text: string, index: number): string | undefined {
     .map((part) => part.split('/')[1])
     .find((each) => Number(each) > last);
   if (step === undefined) return undefined;
-  return `"${text}" steps by ${step} in its ${name}, which ends at ${last}; write the one value that it means`;
+  return `"${text}" steps by ${step} in its ${name}, whose highest value is ${last}; write the single value that it stands for`;
 }

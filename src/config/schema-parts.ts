@@ -18,12 +18,10 @@ export interface ParsedBy<Name = ParserName> extends QuantityLimits {
 /** The parsers of files: the setting is the content of the file, not its path. */
 export type OpenedBy = 'apiKey' | 'certificates' | 'privateKey';
 
-/** Returns the schema of a mapping with a fixed set of keys. */
 export function mapping<Properties extends TProperties>(properties: Properties, options: TObjectOptions = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** Returns the schema of a text that becomes a value. */
 export function value<Name extends ParserName>(
   parser: Name,
   { above, from, to, ...options }: QuantityLimits & TSchemaOptions,
@@ -44,8 +42,8 @@ export function path(options: TSchemaOptions) {
   return Object.assign(Type.String({ minLength: 1, ...options }), { resolves: true as const });
 }
 
-/** Returns the schema of a switch that is off by default. */
-export function flag(description: string) {
+/** Returns the schema of a boolean that is false by default. */
+export function offByDefault(description: string) {
   return Type.Boolean({ description, default: false });
 }
 
@@ -71,10 +69,10 @@ export function listenerTls(block: string, description: string) {
   );
 }
 
-/** The keywords of the parts above that only the program reads. */
+/** The schema keywords that JSON Schema does not define. */
 export const ownKeywords = ['parsedBy', 'opens', 'resolves', 'keepsKeys'] as const;
 
-/** Ends the name of a setting, unless it ends so anyway. */
+/** The suffix of the name of a setting, unless the key has it already. */
 const units = { byteSize: 'Bytes', duration: 'Ms', expiry: 'AtMs', interval: 'Ms', ratio: 'Ratio' } as const;
 type Units = typeof units;
 

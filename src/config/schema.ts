@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
 import { requestsSchema } from './request-log-schema.ts';
-import { flag, mapping, path, type SettingsOf, value } from './schema-parts.ts';
+import { offByDefault, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 
 export type ConfigSchema = ReturnType<typeof configSchema>;
 /** The settings as the file has them: those for all appliances and their own are apart. */
@@ -78,7 +78,7 @@ const limits = mapping(
       default: 50_000,
       minimum: 100,
     }),
-    compact: flag('Only backends that are down or in maintenance have series, for their state and address.'),
+    compact: offByDefault('Only backends that are down or in maintenance have series, for their state and address.'),
     body_bytes: value('byteSize', {
       description: 'The largest reply that is read.',
       default: '8MiB',

@@ -9,18 +9,17 @@ import { type OpenedBy, type ParsedBy, settingName, type SettingsOf } from './sc
 import { createStructureReader } from './structure.ts';
 import type { YamlSource } from './yaml-file.ts';
 
-/** The part of a schema that says how its values become settings. */
-interface Node {
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
+/** A part of a schema, with the keywords that say how its values become settings. */
+interface SettingNode {
+  readonly properties?: Readonly<Record<string, SettingNode>>;
+  readonly items?: SettingNode;
   readonly parsedBy?: ParsedBy;
   readonly opens?: OpenedBy;
   readonly resolves?: true;
-  /** True for a mapping whose keys are names. */
   readonly keepsKeys?: true;
 }
 
-/** A file to open, and the setting that its content becomes. */
+/** A file that a key names, and the setting that its content becomes. */
 interface NamedFile {
   readonly path: string;
   readonly at: Path;
@@ -36,13 +35,13 @@ interface ReaderContext {
 }
 
 /** A valid configuration as it was written, and its settings. */
-interface Read<Schema extends TSchema> {
+interface ReadSettings<Schema extends TSchema> {
   readonly config: Static<Schema>;
-  /** Lack what could not be read, which is a problem. */
+  /** Incomplete if a file could not be read, which is reported as a problem. */
   readonly settings: SettingsOf<Schema>;
 }
 
-export type SettingsReader<Schema extends TSchema> = (parts: ReaderContext) => Promise<Read<Schema>>;
+export type SettingsReader<Schema extends TSchema> = (context: ReaderContext) => Promise<ReadSettings<Schema>>;
 
 /**
  * Creates a function that converts a configuration to settings: checks its structure, names the
@@ -57,12 +56,12 @@ export function createSettingsReader<Schema extends TSchema>(schema: Schema): Se
     // Lets other work run.
     await yieldToEventLoop();
     const files: NamedFile[] = [];
-    const settings = named(schema, config, { at: [], source, files });
+    const settings = toSettings(schema, config, { at: [], source, files });
     // One after the other: a process may not have thousands of files open at once.
     for (const file of files) {
       const place = source.locate(file.at);
-      const content = await contentOf(file, dirname(place.file), readText);
-      if ('problem' in content) problems.report(place, content.problem);
+      const content = await readNamedFile(file, dirname(place.file), readText);
+      if ('error' in content) problems.report(place, content.error);
       else file.settings[file.name] = content.value;
     }
     // The names of the type and those of `settingName` follow the same rules.
@@ -70,15 +69,15 @@ export function createSettingsReader<Schema extends TSchema>(schema: Schema): Se
   };
 }
 
-interface SettingPlace {
+interface SettingLocation {
   readonly at: Path;
   readonly source: YamlSource;
   readonly files: NamedFile[];
 }
 
-function named(node: Node, value: unknown, { at, source, files }: SettingPlace): unknown {
-  const inside = (part: Node, key: string | number, each: unknown): unknown =>
-    named(part, each, { at: [...at, key], source, files });
+function toSettings(node: SettingNode, value: unknown, { at, source, files }: SettingLocation): unknown {
+  const inside = (part: SettingNode, key: string | number, each: unknown): unknown =>
+    toSettings(part, each, { at: [...at, key], source, files });
 
   if (node.items && Array.isArray(value))
     return value.map((item: unknown, index) => (node.items ? inside(node.items, index, item) : item));
@@ -96,12 +95,12 @@ function named(node: Node, value: unknown, { at, source, files }: SettingPlace):
   return settings;
 }
 
-async function contentOf({ path, opens }: NamedFile, folder: string, readText: ReadText) {
+async function readNamedFile({ path, opens }: NamedFile, folder: string, readText: ReadText) {
   const text = await readText(resolve(folder, path), opens === 'certificates' ? 'certificates' : 'key');
-  if ('problem' in text)
+  if ('error' in text)
     return {
-      problem: withRemedy(
-        withHint(text.problem, path, folder),
+      error: withRemedy(
+        withHint(text.error, path, folder),
         'Give the path of a file the exporter may read, best an absolute one',
       ),
     };

@@ -30,13 +30,11 @@ export interface ApplianceSettings extends Omit<WrittenAppliance, 'apiKey' | 'co
   readonly apiKey: Secret;
   /** True if backends that are up have no series of their own. */
   readonly compact: boolean;
-  /** `l4Only` where nobody says whether the collector `vip` runs. */
+  /** `l4Only` unless the configuration enables or disables the collector `vip`. */
   readonly vip: WrittenAppliance['vip'] & { readonly l4Only: boolean };
-  /** One entry for each collector that exists. */
   readonly collectors: Readonly<Record<string, CollectorSettings>>;
 }
 
-/** When a collector polls an appliance, and how long its readings are valid. */
 export interface CollectorSettings {
   readonly enabled: boolean;
   /** A node-cron expression of six fields. */
@@ -57,7 +55,7 @@ export function applianceSettings(
     ...own,
     apiKey,
     compact: own.compact ?? limits.compact,
-    collectors: mergeCollectors(defaults, collectors, own.collectors),
+    collectors: mergeCollectorSettings(defaults, collectors, own.collectors),
     vip: { ...own.vip, l4Only: isProbed === undefined },
   };
 }
@@ -66,7 +64,7 @@ export function applianceSettings(
  * Returns the settings of every collector: the appliance's own win, then the general ones, key by
  * key.
  */
-export function mergeCollectors(
+export function mergeCollectorSettings(
   defaults: ReadonlyMap<string, CollectorSettings>,
   forAll: ConfigSettings['collectors'],
   own: ConfigSettings['collectors'],

@@ -32,36 +32,19 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema) {
     const errors = validate.errors ?? [];
     // With `verbose`, the errors would keep the whole source in memory until the next validation.
     validate.errors = null;
-    for (const error of errors.filter(isOwnProblem)) {
+    for (const error of errors.filter(isRootError)) {
       if (problems.isFull) break;
       const { path, part } = locationOf(error, source.value);
       const place = source.locate(path, part);
-      problems.report(place, removedKeys.get(keysOf(path)) ?? structureMessage(error, place.written));
+      problems.report(place, structureMessage(error, place.written));
     }
     return undefined;
   };
 }
 
-/** The keys of earlier versions: why each was removed, and what to do instead. */
-const removedKeys: ReadonlyMap<string, string> = new Map([
-  [
-    'polling.ask_l4_daemon',
-    'was removed: where the daemon of L4 farms had died, a poll with it cut all of them; take the key out. zlb_farm_established_connections still has the connections of each L4 farm',
-  ],
-  [
-    'admin.upload_bytes',
-    'was removed: files are held in memory, 32 MiB at most; take the key out, and send larger files to the appliance itself',
-  ],
-]);
-
-/** Returns a path without the positions in lists. */
-function keysOf(path: Path): string {
-  return path.filter((part) => typeof part === 'string').join('.');
-}
-
 /**
- * Returns a copy in which a mapping that stands in several places is defined once: Ajv would write
- * code for each place, and there are 40 of a collector. A reference cannot have a default.
+ * Returns a copy in which a mapping that occurs several times is defined once: Ajv would generate
+ * code for each, and that of a collector occurs 40 times. A reference cannot have a default.
  */
 function withDefinitions(schema: TSchema): SchemaObject {
   const seen = new Set<unknown>();
@@ -83,8 +66,8 @@ function withDefinitions(schema: TSchema): SchemaObject {
 function createParsing(): SchemaValidateFunction {
   const parsing: SchemaValidateFunction = ({ parser, ...limits }: ParsedBy, text: string, _schema, context) => {
     const outcome = parsers[parser](text, limits);
-    if ('problem' in outcome) {
-      parsing.errors = [{ keyword: 'parsedBy', message: outcome.problem, params: {} }];
+    if ('error' in outcome) {
+      parsing.errors = [{ keyword: 'parsedBy', message: outcome.error, params: {} }];
       return false;
     }
     if (context) Object.assign(context.parentData, { [context.parentDataProperty]: outcome.value });
@@ -93,8 +76,8 @@ function createParsing(): SchemaValidateFunction {
   return parsing;
 }
 
-/** Returns false for an error that only explains another one. */
-function isOwnProblem({ keyword, schemaPath, propertyName, data }: ErrorObject): boolean {
+/** Returns false for an error of Ajv that only explains another one. */
+function isRootError({ keyword, schemaPath, propertyName, data }: ErrorObject): boolean {
   if (/\/(?:one|any)Of\//.test(schemaPath) || propertyName !== undefined) return false;
   return !['anyOf', 'oneOf', 'not'].includes(keyword) || isRecord(data);
 }
@@ -136,10 +119,10 @@ function valueAt(inside: unknown, key: string): unknown {
   return isRecord(inside) ? inside[key] : undefined;
 }
 
-/** Readers whose texts a message may quote: nobody writes a key instead of a duration. */
+/** The parsers whose input a message may quote: nobody writes an API key in place of a duration. */
 const quotableParsers = new Set<unknown>(['byteSize', 'duration', 'ratio']);
 
-/** Texts as short as a number, a duration or a size may be quoted: keys are longer. */
+/** Values as short as a number, a duration or a size may be quoted: API keys are longer. */
 const maxQuotedLength = 15;
 
 /**
@@ -182,8 +165,8 @@ function structureMessage(error: ErrorObject, written: string | undefined): stri
 
 function labelNameMessage(name: string, reserved: readonly string[]): string {
   return reserved.includes(name)
-    ? `is a label of the metrics or alerts of zlb-exporter; Prometheus would rename that one to exported_${name}, and alerts would not fire; take another name, such as appliance_${name}`
-    : 'cannot be a label name; take letters, digits and _, no digit or __ first';
+    ? `is a label of the metrics or alerts of zlb-exporter; Prometheus would rename that one to exported_${name}, and alerts would not fire; choose another name, such as appliance_${name}`
+    : 'is not a valid label name; use letters, digits and _, and do not begin with a digit or __';
 }
 
 function wrongType(schema: AnySchemaObject, got: string): string {

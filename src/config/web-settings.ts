@@ -18,7 +18,6 @@ import { pairProblem } from '../lib/pem.ts';
 export type WebSettings = Readonly<ReturnType<typeof webSettings>>;
 
 export interface WebSettingsSource {
-  /** Path of the YAML file. */
   readonly file: string;
   readonly env: Environment;
   /** Reads the files; given by a caller that asks later whether they changed. */
@@ -134,18 +133,18 @@ function checkClients(tls: TlsServerFile, report: ReportProblem): void {
   if (type === 'NoClientCert' && authorities !== undefined)
     report(
       at(authorities),
-      'is of no use while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
+      'has no effect while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
     );
   if ((type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert') && authorities === undefined)
     report(
       at('client_auth_type'),
-      'needs client_ca_file; without it a certificate of any authority that the world knows would do',
+      'needs client_ca_file; without it, a certificate from any public authority would be accepted',
     );
   // A client without a certificate has no name.
   if (sans && !['RequireAnyClientCert', 'RequireClientCert', 'RequireAndVerifyClientCert'].includes(type))
     report(
       at('client_allowed_sans'),
-      'means nothing where clients may come without a certificate; set client_auth_type to RequireAndVerifyClientCert',
+      'has no effect while clients may connect without a certificate; set client_auth_type to RequireAndVerifyClientCert',
     );
 }
 

@@ -16,11 +16,10 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import type { Parsed } from '../lib/check.ts';
+import type { Outcome } from '../lib/check.ts';
 import { type ConfigLocation, keyPath, type Path, type Problems } from './problems.ts';
 import { type ReadText, withRemedy } from './files.ts';
 
-/** The environment, like `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Variables = (name: string) => string | undefined;
@@ -35,13 +34,13 @@ export function variablesOf(env: Environment, used = new Set<string>()): Variabl
 
 /**
  * Replaces `${NAME}` by the environment variable of that name and `$$` by a dollar; other dollars
- * stay. If the text may be a key, a problem does not quote the name: it may be the key itself.
+ * stay. If the text may be an API key, an error does not quote the name: it may be the key itself.
  */
-function substituteVariables(text: string, variable: Variables, mayBeKey: boolean): Parsed<string> {
+function substituteVariables(text: string, variable: Variables, mayBeKey: boolean): Outcome<string> {
   let problem: string | undefined;
   const value = text.replaceAll(/\$\$|\$\{([^}]*)(\}?)/g, (found, name?: string, end?: string) => {
     if (name === undefined) return '$';
-    // Quoted only if it is a valid name: other texts may be part of a key that contains a dollar.
+    // Quoted only if it is a valid name: other texts may be part of an API key that contains a dollar.
     if (end !== '}' || !/^[A-Za-z_]\w*$/.test(name)) {
       problem ??= '${ must be followed by the name of an environment variable and }; write $$ for a plain dollar';
       return found;
@@ -53,10 +52,10 @@ function substituteVariables(text: string, variable: Variables, mayBeKey: boolea
     problem ??= `the environment variable ${unnamed ? 'in it' : name} is not set; set it for the exporter, or write $$ for a plain dollar`;
     return found;
   });
-  return problem === undefined ? { value } : { problem };
+  return problem === undefined ? { value } : { error: problem };
 }
 
-/** A configuration as plain data, every value a string, with the location of each value. */
+/** A configuration as plain data whose values are strings, with the location of each value. */
 export interface YamlSource {
   readonly value: unknown;
   /**
@@ -66,7 +65,7 @@ export interface YamlSource {
   locate(path: Path, part?: 'key'): ConfigLocation;
 }
 
-export interface YamlFileParts {
+export interface YamlFileOptions {
   readonly file: string;
   readonly remedy: string;
   /** The content to write into an empty file. */
@@ -79,12 +78,12 @@ export interface YamlFileParts {
 /**
  * Reads a YAML file and replaces its `${NAME}`s; undefined if it is too broken for further checks.
  */
-export async function readYamlFile(parts: YamlFileParts): Promise<YamlSource | undefined> {
-  const { file, remedy, minimalContent, variable, readText, problems } = parts;
+export async function readYamlFile(options: YamlFileOptions): Promise<YamlSource | undefined> {
+  const { file, remedy, minimalContent, variable, readText, problems } = options;
   const text = await readText(file, 'configuration');
-  if ('problem' in text) {
-    const where = isAbsolute(file) || text.problem.includes(resolve(file)) ? '' : ` (${resolve(file)})`;
-    problems.report({ file, key: '' }, withRemedy(`${text.problem}${where}`, remedy));
+  if ('error' in text) {
+    const where = isAbsolute(file) || text.error.includes(resolve(file)) ? '' : ` (${resolve(file)})`;
+    problems.report({ file, key: '' }, withRemedy(`${text.error}${where}`, remedy));
     return undefined;
   }
   const lineCounter = new LineCounter();
@@ -104,7 +103,7 @@ export async function readYamlFile(parts: YamlFileParts): Promise<YamlSource | u
   if (value === undefined) {
     problems.report(
       { file, key: '' },
-      'its aliases (*name) or merges (<<) cannot be followed; write out what they repeat',
+      'its aliases (*name) or merges (<<) cannot be resolved; write out what they repeat',
     );
     return undefined;
   }
@@ -157,7 +156,7 @@ function reportTreeErrors(tree: Tree, at: Locate, problems: Problems): boolean {
     Map(_key, map) {
       const complete = map.items.filter(({ value }) => value !== null);
       if (complete.length < map.items.length)
-        problems.report(at(offsetOf(map)), 'this mapping holds a word without a value; write each as "key: value"');
+        problems.report(at(offsetOf(map)), 'this mapping contains a word without a value; write each as "key: value"');
       map.items = complete;
       for (const key of repeatedKeys(map)) problems.report(at(offsetOf(key)), yamlErrors.DUPLICATE_KEY);
     },
@@ -177,7 +176,7 @@ function reportTreeErrors(tree: Tree, at: Locate, problems: Problems): boolean {
 function repeatedKeys({ items }: YAMLMap): readonly Node[] {
   const seen = new Set<string>();
   return items.flatMap(({ key }) => {
-    const word = wordOf(key);
+    const word = keyText(key);
     const isRepeated = seen.has(word) && word !== '<<';
     seen.add(word);
     return isRepeated && isNode(key) ? key : [];
@@ -200,7 +199,7 @@ function replaceVariables(document: Tree, { variable, at, problems }: VariableRe
       problems.report(location, 'has no value; give it one, or remove the key');
     }
     const replaced = substituteVariables(scalar.value, variable, mayHoldKey(path));
-    if ('problem' in replaced) problems.report(location, replaced.problem);
+    if ('error' in replaced) problems.report(location, replaced.error);
     else scalar.value = replaced.value;
   });
   return written;
@@ -225,13 +224,13 @@ type Tree = Document & { readonly contents: Node };
  * Visits every scalar value once, in the order of the file. Does not follow aliases: their values
  * are visited elsewhere.
  */
-function eachScalar(node: unknown, path: Path, meet: (scalar: Scalar<string>, path: Path) => void): void {
+function eachScalar(node: unknown, path: Path, visitScalar: (scalar: Scalar<string>, path: Path) => void): void {
   if (isMap(node)) {
-    for (const { key, value } of node.items) eachScalar(value, [...path, wordOf(key)], meet);
+    for (const { key, value } of node.items) eachScalar(value, [...path, keyText(key)], visitScalar);
   } else if (isSeq(node)) {
-    for (const [index, item] of node.items.entries()) eachScalar(item, [...path, index], meet);
+    for (const [index, item] of node.items.entries()) eachScalar(item, [...path, index], visitScalar);
   } else if (isScalar<string>(node)) {
-    meet(node, path);
+    visitScalar(node, path);
   }
 }
 
@@ -258,7 +257,7 @@ function offsetOf(node: Node): number {
 
 /**
  * Returns the document as plain data with a copy for each alias; undefined if aliases recurse or
- * expand too far, or if `<<` merges something else than a mapping.
+ * expand too far, or if `<<` merges something other than a mapping.
  */
 function plainData(tree: Tree): unknown {
   try {
@@ -270,10 +269,10 @@ function plainData(tree: Tree): unknown {
 
 /** Returns the pair of a mapping with a key, its own or one that `<<` merges into it. */
 function pairOf(tree: Tree, map: YAMLMap, step: string | number): Pair | undefined {
-  const own = map.items.find(({ key }) => wordOf(key) === step);
+  const own = map.items.find(({ key }) => keyText(key) === step);
   if (own) return own;
   const merged = map.items
-    .filter(({ key }) => wordOf(key) === '<<')
+    .filter(({ key }) => keyText(key) === '<<')
     .flatMap(({ value }) => (isSeq(value) ? value.items : [value]));
   for (const source of merged) {
     const from = isAlias(source) ? source.resolve(tree) : source;
@@ -283,7 +282,7 @@ function pairOf(tree: Tree, map: YAMLMap, step: string | number): Pair | undefin
   return undefined;
 }
 
-function wordOf(key: unknown): string {
+function keyText(key: unknown): string {
   return isScalar(key) ? String(key.value) : '';
 }
 
@@ -294,21 +293,21 @@ function wordOf(key: unknown): string {
 const yamlErrors: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias (*name) takes no tag and no anchor; remove them, or put the value in quotes',
   BAD_ALIAS: 'this is not an alias; put a value that starts with * or & in quotes',
-  BAD_DIRECTIVE: 'lines that start with % are YAML directives and this is none; remove the line',
+  BAD_DIRECTIVE: 'lines that start with % are YAML directives, and this is not a valid one; remove the line',
   BAD_DQ_ESCAPE: 'this backslash means nothing in double quotes; write it twice, or use single quotes',
   BAD_INDENT: 'the indentation does not fit the lines above; indent with the same spaces, and close every [ and {',
   BAD_PROP_ORDER: 'anchors and tags come before the value; put a value that starts with & or ! in quotes',
   BAD_SCALAR_START: 'a value cannot start with this character; put it in quotes',
   BLOCK_AS_IMPLICIT_KEY:
-    'there is a second ": " on this line, or a line below is indented too far; put a value that holds ": " in quotes',
+    'there is a second ": " on this line, or a line below is indented too far; put a value that contains ": " in quotes',
   BLOCK_IN_FLOW: 'lists and mappings inside [ ] or { } are written with brackets too',
-  DUPLICATE_KEY: 'this key stands a second time in the same mapping; remove one of the two',
+  DUPLICATE_KEY: 'this key appears twice in the same mapping; remove one of the two',
   IMPOSSIBLE: 'the YAML parser cannot make sense of this; put the value in quotes',
   KEY_OVER_1024_CHARS: 'this key is longer than 1024 characters; is a ":" missing, or a quote not closed?',
   MISSING_CHAR: 'something is missing here or above: a ":" after a key, a comma, or a closing quote or bracket',
-  MULTILINE_IMPLICIT_KEY: 'a key must stand on one line; is a ":" missing on the line above?',
+  MULTILINE_IMPLICIT_KEY: 'a key must be on one line; is a ":" missing on the line above?',
   MULTIPLE_ANCHORS: 'a value takes one anchor; remove the second "&name"',
-  MULTIPLE_DOCS: 'a second document starts here; remove the "---" line, all settings stand in one document',
+  MULTIPLE_DOCS: 'a second document starts here; remove the "---" line: all settings belong in one document',
   MULTIPLE_TAGS: 'a value takes no second tag; put a value that starts with ! in quotes',
   NON_STRING_KEY: 'a key must be a plain word; put a value that starts with [, { or * in quotes',
   RESOURCE_EXHAUSTION: 'this is nested too deeply; write it with fewer levels',

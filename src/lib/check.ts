@@ -31,4 +31,4 @@ export function parseJson(text: Buffer | string): unknown {
   }
 }
 
-export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+export type Outcome<T> = { readonly value: T } | { readonly error: string };

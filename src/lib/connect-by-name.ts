@@ -1,14 +1,14 @@
 import type { LookupAddress } from 'node:dns';
 import { buildConnector } from 'undici';
 import { toError } from './check.ts';
-import { lookupBy, type Names } from './names.ts';
+import { lookupBy, type HostResolver } from './host-resolver.ts';
 
 /**
  * Creates a connector of undici that looks names up by `names`, for at most `withinMs`; the time of
  * the lookup does not count for the `timeout` of the connection.
  */
 export function connectByName(
-  names: Names,
+  resolver: HostResolver,
   withinMs: number,
   options: buildConnector.BuildOptions,
 ): buildConnector.connector {
@@ -17,7 +17,7 @@ export function connectByName(
 
   async function connectTo(target: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
     try {
-      addresses = await names.addressesOf(target.hostname, withinMs);
+      addresses = await resolver.resolve(target.hostname, withinMs);
       connect(target, callback);
     } catch (error) {
       callback(toError(error), null);

@@ -1,6 +1,26 @@
+import { constants } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
-import type { TLSSocket } from 'node:tls';
+import type { TlsOptions, TLSSocket } from 'node:tls';
 import { errorCode } from './check.ts';
+import type { Secret } from './secret.ts';
+
+/** The TLS of a listener, as PEM; with `clientCa`, only clients with such a certificate connect. */
+export interface ListenerTls {
+  readonly cert: string;
+  readonly key: Secret;
+  readonly clientCa?: string | undefined;
+}
+
+/** Returns Node's options for a listener; {@link guardHandshakes} refuses client certificates. */
+export function listenerTlsOptions({ cert, key, clientCa }: ListenerTls): TlsOptions {
+  return {
+    cert,
+    key: key.reveal(),
+    minVersion: 'TLSv1.2',
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    ...(clientCa !== undefined && { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+  };
+}
 
 export interface HandshakeRules {
   /**
@@ -8,7 +28,7 @@ export interface HandshakeRules {
    * server must not judge client certificates itself (`rejectUnauthorized: false`): Node would
    * report them like a client that disconnects.
    */
-  readonly problemOf: (socket: TLSSocket) => string | undefined;
+  readonly refusalReason: (socket: TLSSocket) => string | undefined;
   /** Called for each client that is refused, also by OpenSSL during the handshake. */
   readonly onRefused: (because: string, address: string | undefined) => void;
 }
@@ -20,7 +40,7 @@ type HandshakeServer = Pick<EventEmitter, 'on' | 'prependListener'>;
 export function guardHandshakes(server: HandshakeServer, rules: HandshakeRules): void {
   // Runs before the listener that begins to read.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
-    const problem = rules.problemOf(socket);
+    const problem = rules.refusalReason(socket);
     if (problem === undefined) return;
     rules.onRefused(problem, socket.remoteAddress);
     socket.destroy();

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { errorCode, type Parsed } from './check.ts';
+import { errorCode, type Outcome } from './check.ts';
 import { Secret } from './secret.ts';
 import { oneLine } from './text.ts';
 
@@ -9,17 +9,17 @@ import { oneLine } from './text.ts';
  * Returns only the certificates of a PEM text: a private key in the same file must not stay in
  * memory.
  */
-export function certificatesIn(text: string): Parsed<string> {
+export function certificatesIn(text: string): Outcome<string> {
   const found = certificateParts(text);
   if (found.length === 0) {
     return {
-      problem:
+      error:
         'holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
     };
   }
   const broken = found.findIndex((pem) => !isCertificate(pem));
   if (broken === -1) return { value: `${found.join('\n')}\n` };
-  return { problem: `certificate ${broken + 1} of ${found.length} in it is damaged; export it again` };
+  return { error: `certificate ${broken + 1} of ${found.length} in it is damaged; export it again` };
 }
 
 /**
@@ -39,17 +39,17 @@ function isCertificate(pem: string): boolean {
 }
 
 /** Returns the first private key of a PEM text, as PEM. */
-export function privateKeyIn(text: string): Parsed<Secret> {
+export function privateKeyIn(text: string): Outcome<Secret> {
   const [pem] = /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----.*?(?:-----END \1-----|$)/s.exec(text) ?? [];
   if (pem === undefined) {
     return {
-      problem:
+      error:
         'holds no PEM private key; it needs a part from "-----BEGIN PRIVATE KEY-----" to "-----END PRIVATE KEY-----"',
     };
   }
   if (pem.includes('ENCRYPTED')) {
     return {
-      problem:
+      error:
         'is protected by a passphrase, and nobody is there to type it; `openssl pkey -in KEY -out PLAIN_KEY` takes it off',
     };
   }
@@ -57,7 +57,7 @@ export function privateKeyIn(text: string): Parsed<Secret> {
     createPrivateKey(pem);
     return { value: new Secret(`${pem}\n`) };
   } catch {
-    return { problem: 'the private key in it is damaged; export it again' };
+    return { error: 'the private key in it is damaged; export it again' };
   }
 }
 

@@ -6,14 +6,19 @@ export interface Prepared {
   discard?(): Promise<void>;
 }
 
-/** Prepares one part after the other; if one of them rejects, those before it are discarded. */
-export async function prepareAll(parts: readonly (() => Prepared | Promise<Prepared>)[]): Promise<readonly Prepared[]> {
+export type Prepare = () => Prepared | Promise<Prepared>;
+
+/**
+ * Prepares one change after the other, and then commits all. If one of them cannot be prepared,
+ * discards those before it, and rejects.
+ */
+export async function prepareAndCommit(changes: readonly Prepare[]): Promise<void> {
   const prepared: Prepared[] = [];
   try {
-    for (const prepare of parts) prepared.push(await prepare());
+    for (const prepare of changes) prepared.push(await prepare());
   } catch (error) {
-    for (const part of prepared) await part.discard?.();
+    for (const change of prepared) await change.discard?.();
     throw error;
   }
-  return prepared;
+  for (const change of prepared) change.commit();
 }

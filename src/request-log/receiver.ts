@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { parseListenAddress } from '../lib/address.ts';
-import { clientCertificateProblem, guardHandshakes } from '../lib/handshakes.ts';
-import type { Secret } from '../lib/secret.ts';
+import { clientCertificateProblem, guardHandshakes, type ListenerTls, listenerTlsOptions } from '../lib/handshakes.ts';
 import { listenError } from '../lib/listen.ts';
 import { FrameReader, type LineConsumer, maxLineBytes } from './frames.ts';
 
@@ -13,14 +12,7 @@ export interface ReceiverSettings {
   readonly listenUdp?: string | undefined;
   readonly listenTcp?: string | undefined;
   /** For `listenTcp`. */
-  readonly tls?: ReceiverTls | undefined;
-}
-
-/** PEM; with `clientCa`, only clients with a certificate of that authority connect. */
-export interface ReceiverTls {
-  readonly cert: string;
-  readonly key: Secret;
-  readonly clientCa?: string | undefined;
+  readonly tls?: ListenerTls | undefined;
 }
 
 export const refusalReasons = ['sender', 'connections', 'share', 'tls', 'idle'] as const;
@@ -72,12 +64,14 @@ export async function receiveDatagrams(address: string, senders: SenderDirectory
   return { address: `${host}:${socket.address().port}`, close: () => socket[Symbol.asyncDispose]() };
 }
 
-/** Creates a server that makes TLS handshakes. It does not listen, so that a reload can replace it. */
-export function createHandshakes({ cert, key, clientCa }: ReceiverTls, senders: SenderDirectory): TlsServer {
-  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false };
-  const server = createTlsServer({ cert, key: key.reveal(), handshakeTimeout, ...clients });
+/**
+ * Creates the server that makes handshakes. It does not listen itself, so that a reload can replace
+ * it.
+ */
+export function createHandshakes(tls: ListenerTls, senders: SenderDirectory): TlsServer {
+  const server = createTlsServer({ ...listenerTlsOptions(tls), handshakeTimeout });
   guardHandshakes(server, {
-    problemOf: (socket) => (clientCa === undefined ? undefined : clientCertificateProblem(socket)),
+    refusalReason: (socket) => (tls.clientCa === undefined ? undefined : clientCertificateProblem(socket)),
     onRefused: (because, address) => senders.countRefusal('tls', because, address),
   });
   return server;

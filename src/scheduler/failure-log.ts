@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { Allowance } from '../lib/allowance.ts';
+import { TokenBuckets } from '../lib/token-bucket.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { DropReason } from './counters.ts';
@@ -42,7 +42,7 @@ export class FailureLog implements StateListener {
   readonly #unreadable = new Map<string, { readonly origin: Origin; readonly found: readonly UnreadableField[] }>();
   readonly #words = new Set<string>();
   readonly #dropped = new Set<DropReason>();
-  readonly #states = new Allowance(statesPerMinute);
+  readonly #states = TokenBuckets.perMinute(statesPerMinute);
 
   constructor(log: Logger, now: () => number) {
     this.#log = log;

@@ -4,28 +4,19 @@ import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../lib/check.ts';
 import { largestShare } from '../lib/largest-share.ts';
 
-/**
- * Guards the connections of one listener, where Node and fastify have no option for it
- * (docs/architecture.md):
- *
- * - Node's `maxConnections` refuses the newest client: idle ones would keep Prometheus out.
- * - Node hands over pipelined requests all at once: a later change would overtake an earlier one.
- * - Malformed bytes behind a request would take the response of that request.
- */
-export interface Connections {
-  /** Adds the guard to a listener; no other hook may come before. */
-  attach(app: FastifyInstance): void;
-  /** Answers bytes that are not a request, and closes their connection. */
-  refuseMalformed(error: unknown, socket: Socket): void;
-  /** Closes each connection when it is idle, so that clients connect again. */
-  retire(): void;
-}
-
-export interface ConnectionsParts {
+export interface ConnectionsOptions {
   /** Maximum of open connections: polling and scrapes need file descriptors too. */
   readonly maxConnections: number;
-  /** Returns the response to a malformed request; `code` is the code of Node's error. */
-  readonly responseTo: (code: string) => RawResponse;
+  readonly responseTo: (malformed: MalformedRequest) => RawResponse;
+}
+
+export const maxHeaderSize = 16_384;
+
+/** Bytes that are not a request. */
+export interface MalformedRequest {
+  readonly status: 400 | 408 | 431;
+  /** A sentence without its full stop. */
+  readonly because: string;
 }
 
 /** A response for a connection without a valid request. */
@@ -43,45 +34,61 @@ interface OpenConnection {
   isRetired: boolean;
 }
 
-/** Nearly all clients wait for each response before they send the next request. */
+/** The most unanswered requests of a connection; nearly all clients have one. */
 export const maxPipelined = 16;
 
 /** The open connections by `connectionKey`, longest idle first. */
 type OpenConnections = Map<string, OpenConnection>;
 
-export function createConnections({ maxConnections, responseTo }: ConnectionsParts): Connections {
-  const open: OpenConnections = new Map();
-  const refused = new WeakSet<Socket>();
-  return {
-    attach(app) {
-      app.server.on('connection', (socket: Socket) => admit(open, socket, maxConnections));
-      app.addHook('onRequest', ({ raw }, reply, done) => runInOrder(open, { request: raw, response: reply.raw }, done));
-    },
+/**
+ * Guards the connections of one listener, where Node and fastify have no option for it
+ * (docs/architecture.md):
+ *
+ * - Node's `maxConnections` refuses the newest client: idle ones would keep Prometheus out.
+ * - Node hands over pipelined requests all at once: a later change would overtake an earlier one.
+ * - Malformed bytes behind a request would take the response of that request.
+ */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #open: OpenConnections = new Map();
+  readonly #refused = new WeakSet<Socket>();
 
-    refuseMalformed(error, socket) {
-      if (refused.has(socket)) return;
-      refused.add(socket);
-      const code = errorCode(error);
-      // A connection that failed, or did not complete its handshake, gets no response: it would stay
-      // open.
-      if (!socket.writable || !/^(?:HPE|ERR_HTTP)_/.test(code)) {
-        socket.destroy();
-        return;
-      }
-      // A complete request may be executed already: it gets its own answer, and the malformed rest
-      // gets none.
-      const last = open.get(connectionKey(socket))?.unanswered.findLast(({ req }) => req.complete);
-      if (last) last.once('close', () => socket.end());
-      else socket.end(rawText(responseTo(code)));
-    },
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
 
-    retire() {
-      for (const connection of open.values()) {
-        if (connection.unanswered.length > 0) connection.isRetired = true;
-        else connection.socket.destroy();
-      }
-    },
-  };
+  /** Adds the guard to a listener; no other hook may come before. */
+  attach(app: FastifyInstance): void {
+    const open = this.#open;
+    app.server.on('connection', (socket: Socket) => admit(open, socket, this.#options.maxConnections));
+    app.addHook('onRequest', ({ raw }, reply, done) => runInOrder(open, { request: raw, response: reply.raw }, done));
+  }
+
+  /** Responds to bytes that are not a request, and closes their connection. */
+  answerMalformed(error: unknown, socket: Socket): void {
+    if (this.#refused.has(socket)) return;
+    this.#refused.add(socket);
+    const code = errorCode(error);
+    // A connection that failed, or did not complete its handshake, gets no response: it would stay
+    // open.
+    if (!socket.writable || !/^(?:HPE|ERR_HTTP)_/.test(code)) {
+      socket.destroy();
+      return;
+    }
+    // A complete request may be executed already: it gets its own response, and the malformed rest
+    // gets none.
+    const last = this.#open.get(connectionKey(socket))?.unanswered.findLast(({ req }) => req.complete);
+    if (last) last.once('close', () => socket.end());
+    else socket.end(rawText(this.#options.responseTo(malformedRequest(code))));
+  }
+
+  /** Closes each connection when it is idle, so that clients connect again. */
+  retire(): void {
+    for (const connection of this.#open.values()) {
+      if (connection.unanswered.length > 0) connection.isRetired = true;
+      else connection.socket.destroy();
+    }
+  }
 }
 
 /** Adds a connection; at the limit it closes another one for it, or else the new one. */
@@ -126,7 +133,7 @@ function runInOrder(open: OpenConnections, { request, response }: RequestPair, p
     return;
   }
   const { unanswered } = connection;
-  const before = unanswered.at(-1);
+  const previous = unanswered.at(-1);
   connection.hasAsked = true;
   unanswered.push(response);
   response.once('close', () => {
@@ -136,7 +143,7 @@ function runInOrder(open: OpenConnections, { request, response }: RequestPair, p
     if (open.delete(key)) open.set(key, connection);
   });
   if (unanswered.length > maxPipelined) socket.destroy();
-  else if (before) before.once('close', () => socket.writable && proceed());
+  else if (previous) previous.once('close', () => socket.writable && proceed());
   else proceed();
 }
 
@@ -165,6 +172,18 @@ function firstIdle(connections: readonly OpenConnection[]): OpenConnection | und
  */
 function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return [remoteAddress, remotePort, localAddress, localPort].join(' ');
+}
+
+/** Explains the code of an error of Node's HTTP parser. */
+function malformedRequest(code: string): MalformedRequest {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, because: `The headers are longer than ${maxHeaderSize} bytes` };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, because: 'The request did not arrive in time' };
+    default:
+      return { status: 400, because: 'This is not a valid HTTP request' };
+  }
 }
 
 /** Returns a complete HTTP/1.1 response that closes the connection. */

@@ -9,9 +9,9 @@ import { type FastifyInstance, type FastifyServerOptions, type FastifyTypeProvid
 import type { Static, TSchema } from 'typebox';
 import { CountedRequest, readInPortions } from '../lib/counted-request.ts';
 import { percentDecoded } from '../lib/text.ts';
-import { type Connections, type ConnectionsParts, createConnections } from './connections.ts';
+import { Connections, type ConnectionsOptions, maxHeaderSize } from './connections.ts';
 
-export interface AppParts extends ConnectionsParts {
+export interface GuardedAppOptions extends ConnectionsOptions {
   readonly tls: TlsOptions | undefined;
   /** Limit for receiving one whole request, body included. */
   readonly requestTimeoutMs: number;
@@ -19,8 +19,8 @@ export interface AppParts extends ConnectionsParts {
   readonly idleTimeoutMs: number;
   /** The time for which an idle connection stays open after a response. */
   readonly keepAliveMs: number;
-  /** Cuts a connection on which nothing moves. */
-  readonly stalledMs: number;
+  /** A connection that transfers nothing for this time is cut. */
+  readonly stallTimeoutMs: number;
   /** Time for requests under way after closing began; connections still open then are cut. */
   readonly closeGraceMs: number;
   /**
@@ -47,12 +47,11 @@ export interface SchemaTypes extends FastifyTypeProvider {
   readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
 }
 
-export const maxHeaderSize = 16_384;
 const maxRequestsPerConnection = 10_000;
 
-export function createGuardedApp(parts: AppParts, options: FastifyServerOptions = {}): GuardedApp {
-  const { tls, idleTimeoutMs, requestTimeoutMs, closeGraceMs, handlesUnsupportedRequests } = parts;
-  const connections = createConnections(parts);
+export function createGuardedApp(options: GuardedAppOptions, serverOptions: FastifyServerOptions = {}): GuardedApp {
+  const { tls, idleTimeoutMs, requestTimeoutMs, closeGraceMs, handlesUnsupportedRequests } = options;
+  const connections = new Connections(options);
   const limits = {
     maxHeaderSize,
     headersTimeout: idleTimeoutMs,
@@ -62,10 +61,10 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
     IncomingMessage: CountedRequest,
   };
   const shared = {
-    ...options,
+    ...serverOptions,
     logger: false,
-    connectionTimeout: parts.stalledMs,
-    keepAliveTimeout: parts.keepAliveMs,
+    connectionTimeout: options.stallTimeoutMs,
+    keepAliveTimeout: options.keepAliveMs,
     requestTimeout: requestTimeoutMs,
     maxRequestsPerSocket: maxRequestsPerConnection,
     // Longer parameters would be refused before any hook runs.
@@ -81,9 +80,10 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
         code: { optimize: false },
       },
     },
-    // No route has a schema of its responses: the package that compiles them is not loaded.
+    // Routes describe their responses only for the documentation: JSON.stringify writes them, and the
+    // package that would compile their schemas is not loaded.
     schemaController: { compilersFactory: { buildSerializer: () => () => JSON.stringify } },
-    clientErrorHandler: (error: unknown, socket: Socket) => connections.refuseMalformed(error, socket),
+    clientErrorHandler: (error: unknown, socket: Socket) => connections.answerMalformed(error, socket),
   };
   // The server of TLS has all that the other one has, so that one type does for both.
   const app = fastify({
@@ -127,11 +127,12 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
 export function createMethodFinder(app: FastifyInstance): (path: string) => readonly string[] {
   const routes: { readonly url: string; readonly methods: string | readonly string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => void routes.push({ url, methods: method }));
-  return (path) => [...new Set(routes.filter(({ url }) => fits(path, url)).flatMap(({ methods }) => methods))].sort();
+  return (path) =>
+    [...new Set(routes.filter(({ url }) => matchesRoute(path, url)).flatMap(({ methods }) => methods))].sort();
 }
 
 /** True if a path is that of a route, segment by segment and without decoding. */
-function fits(path: string, url: string): boolean {
+function matchesRoute(path: string, url: string): boolean {
   const segments = path.split('/');
   const wanted = url.split('/');
   return (

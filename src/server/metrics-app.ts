@@ -6,6 +6,7 @@ import type { History } from '../history/history.ts';
 import type { TwinWatch } from '../history/twin-watch.ts';
 import type { Exposition, Representation } from '../metrics/exposition.ts';
 import { inFormat } from '../metrics/render.ts';
+import type { Outcome } from '../lib/check.ts';
 import { closedSignal } from '../lib/closed-signal.ts';
 import { createSlots } from '../lib/slots.ts';
 import { percentDecoded } from '../lib/text.ts';
@@ -23,7 +24,7 @@ import type { ShardInfo } from '../pages/status/overall-status.ts';
 import { registerStatusPage } from '../pages/status/status-page.ts';
 import { plainText, type WebAccess } from './web-access.ts';
 
-export interface MetricsAppParts {
+export interface MetricsAppDependencies {
   readonly fleet: Fleet;
   /** Returns the index of the other shard that watches an appliance; undefined if none does. */
   readonly shardWatching: (appliance: string) => number | undefined;
@@ -34,17 +35,20 @@ export interface MetricsAppParts {
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
   /** Replaces `zlb-exporter` in commands by what users of this installation type. */
-  readonly spoken: (text: string) => string;
+  readonly withCommandName: (text: string) => string;
   /** Base URL of the admin listener; undefined while it is off. */
   readonly adminUrl: () => string | undefined;
-  /** Undefined if reloading by HTTP is off. */
-  readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
+  /**
+   * Resolves to what changed, or to why nothing did; both are for people and contain no secret.
+   * Undefined if reloading by HTTP is off.
+   */
+  readonly reload?: (() => Promise<Outcome<string>>) | undefined;
   readonly lastMinuteOf: LastMinuteOf;
   readonly history: Pick<History, 'find' | 'findText' | 'timesOf'>;
   readonly twinOf: TwinWatch['twinOf'];
   readonly log: Logger;
   readonly now: () => number;
-  /** Access control, which has the app. */
+  /** Access control; the routes are added to its app. */
   readonly access: WebAccess;
 }
 
@@ -52,9 +56,9 @@ export interface MetricsAppParts {
  * Creates the listener for Prometheus and for people. It only reads, except for the reload, if that
  * is enabled.
  */
-export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
-  const { fleet, reload, log, adminUrl } = parts;
-  const { app } = parts.access;
+export function createMetricsApp(dependencies: MetricsAppDependencies): FastifyInstance {
+  const { fleet, reload, log, adminUrl } = dependencies;
+  const { app } = dependencies.access;
   const answers = limitUnfinished(app, log);
   ignoreBodies(app);
   rejectWrongMethods(app);
@@ -77,17 +81,17 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
       .send(status >= 500 ? 'Internal error, see the log.\n' : `${error.message}\n`);
   });
 
-  registerMetrics(app, { ...parts, answers });
+  registerMetrics(app, { ...dependencies, answers });
   registerServiceDiscovery(app, fleet);
-  registerPeoplePages(app, parts);
-  registerStatusApi(app, { ...parts, answers });
-  registerHistoryApi(app, parts);
+  registerPages(app, dependencies);
+  registerStatusApi(app, { ...dependencies, answers });
+  registerHistoryApi(app, dependencies);
   registerHealth(app, fleet);
   registerReload(app, reload);
   return app;
 }
 
-/** Returns where to look instead: the pages of the gateway are easily looked for here. */
+/** Returns where to look instead: people look for the pages of the gateway here. */
 function notFoundText(path: string, adminUrl: string | undefined): string {
   const page = ['/docs', '/console'].find((each) => path === each || path.startsWith(`${each}/`));
   if (page === undefined) return 'Not found. Try / or /metrics.\n';
@@ -128,7 +132,7 @@ function rejectWrongMethods(app: FastifyInstance): void {
  */
 const ProbeQuery = Type.Object({ target: Type.String(), labels: Type.Optional(Type.Literal('target')) });
 
-interface MetricsParts extends MetricsAppParts {
+interface MetricsDependencies extends MetricsAppDependencies {
   readonly answers: UnfinishedResponses;
 }
 
@@ -138,10 +142,10 @@ interface ExpositionRequest {
   readonly withoutConfiguredLabels?: boolean;
 }
 
-/** Expositions of some appliances that are made at once: each takes more than a megabyte meanwhile. */
+/** The most pages of named appliances that are rendered at once: each takes more than a megabyte. */
 export const maxExpositionsAtOnce = 4;
 
-function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, answers }: MetricsParts): void {
+function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, answers }: MetricsDependencies): void {
   const inExpositionSlot = createSlots(maxExpositionsAtOnce);
 
   /** Makes the exposition of all appliances, which readers share, or that of those named. */
@@ -164,14 +168,14 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
    * Sends the exposition of all appliances, or of those named; `end` is classic text that follows
    * it.
    */
-  async function sendWith(
+  async function sendExposition(
     request: FastifyRequest,
     reply: FastifyReply,
-    { end, ...asked }: ExpositionRequest & { readonly end: string },
+    { end, ...requested }: ExpositionRequest & { readonly end: string },
   ): Promise<FastifyReply> {
-    answers.refuseFull(request);
+    answers.assertRoom(request);
     const form = negotiate(request.headers);
-    const exposition = await expositionOf(form, asked, reply);
+    const exposition = await expositionOf(form, requested, reply);
     // The reader left while it waited.
     if (!exposition) return reply.hijack();
     const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
@@ -185,7 +189,7 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
     const names = request.query.appliance;
     const unknown = names.find((name) => !fleet.watches(name));
     if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
-    return await sendWith(request, reply, { names, end: await self.text() });
+    return await sendExposition(request, reply, { names, end: await self.text() });
   });
 
   routes.get('/probe', { schema: { querystring: ProbeQuery }, attachValidation: true }, async (request, reply) => {
@@ -197,7 +201,11 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
     }
     const { target, labels } = request.query;
     if (!fleet.watches(target)) return sendUnknownAppliance(reply, shardWatching(target));
-    return await sendWith(request, reply, { names: [target], end: '', withoutConfiguredLabels: labels === 'target' });
+    return await sendExposition(request, reply, {
+      names: [target],
+      end: '',
+      withoutConfiguredLabels: labels === 'target',
+    });
   });
 }
 
@@ -223,8 +231,8 @@ function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
   });
 }
 
-function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void {
-  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, now } = parts;
+function registerPages(app: FastifyInstance, dependencies: MetricsAppDependencies): void {
+  const { fleet, shardWatching, shard, self, build, isDemonstration, withCommandName, adminUrl, now } = dependencies;
   const processMonitor = createProcessMonitor(now);
   app.addHook('onClose', async () => processMonitor.close());
   registerStatusPage(app, {
@@ -239,10 +247,10 @@ function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void
       adminUrl: adminUrl(),
       shard: shard(),
     }),
-    spoken,
-    lastMinuteOf: parts.lastMinuteOf,
-    history: parts.history,
-    twinOf: parts.twinOf,
+    spoken: withCommandName,
+    lastMinuteOf: dependencies.lastMinuteOf,
+    history: dependencies.history,
+    twinOf: dependencies.twinOf,
     now,
   });
 }
@@ -258,15 +266,10 @@ function registerHealth(app: FastifyInstance, fleet: Fleet): void {
   });
 }
 
-/** The result of a reload; both texts are for people and contain no secret. */
-export type ReloadOutcome =
-  | { readonly ok: true; readonly summary: string }
-  | { readonly ok: false; readonly because: string };
-
 /**
  * Registers `POST /-/reload`, as in Prometheus; without `reload` it answers how to switch it on.
  */
-function registerReload(app: FastifyInstance, reload: (() => Promise<ReloadOutcome>) | undefined): void {
+function registerReload(app: FastifyInstance, reload: MetricsAppDependencies['reload']): void {
   app.post('/-/reload', async ({ headers }, reply) => {
     reply.type(plainText);
     if (!reload)
@@ -274,9 +277,9 @@ function registerReload(app: FastifyInstance, reload: (() => Promise<ReloadOutco
     if (isFromWebPage(headers))
       return reply.code(403).send('The request comes from a web page; web pages may not reload the configuration.\n');
     const outcome = await reload();
-    return outcome.ok
-      ? reply.send(`Reloaded: ${outcome.summary}.\n`)
-      : reply.code(400).send(`Not reloaded, the previous configuration stays in force.\n${outcome.because}\n`);
+    return 'value' in outcome
+      ? reply.send(`Reloaded: ${outcome.value}.\n`)
+      : reply.code(400).send(`Not reloaded, the previous configuration stays in force.\n${outcome.error}\n`);
   });
 }
 

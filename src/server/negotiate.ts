@@ -7,7 +7,6 @@ export const expositionTypes: Readonly<Record<Format, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** Returns the form that the headers of a request ask for. */
 export function negotiate({ accept, 'accept-encoding': acceptEncoding }: IncomingHttpHeaders): Representation {
   return { format: negotiateFormat(accept), encoding: negotiateEncoding(acceptEncoding) };
 }

@@ -28,10 +28,10 @@ export const maxWaitingPerNetwork = 8;
 /** Right passwords that are remembered; wrong guesses cannot evict them. */
 const maxRemembered = 100;
 
-export function createPasswordCheck(compare: BcryptThread['compare']): PasswordCheck {
+export function createPasswordCheck(thread: Pick<BcryptThread, 'ask'>): PasswordCheck {
   /** Key of the HMAC of what is remembered; passwords are not kept. */
-  const key = randomBytes(32);
-  const right = new Set<string>();
+  const hmacKey = randomBytes(32);
+  const rememberedDigests = new Set<string>();
   const underWay = new Map<string, { readonly from: string; readonly result: Promise<PasswordResult> }>();
 
   /**
@@ -40,7 +40,7 @@ export function createPasswordCheck(compare: BcryptThread['compare']): PasswordC
    */
   function decoyFor(user: string, users: ReadonlyMap<string, Secret>): string {
     const hashes = [...users.values()];
-    const choice = createHmac('sha256', key).update(user).digest().readUInt32BE() % hashes.length;
+    const choice = createHmac('sha256', hmacKey).update(user).digest().readUInt32BE() % hashes.length;
     return hashes[choice]?.reveal() ?? '';
   }
 
@@ -49,10 +49,10 @@ export function createPasswordCheck(compare: BcryptThread['compare']): PasswordC
     return underWay.size >= maxWaiting || ofOne >= maxWaitingPerNetwork;
   }
 
-  async function find(digest: string, isRight: () => Promise<boolean>): Promise<PasswordResult> {
+  async function compareOnce(digest: string, isRight: () => Promise<boolean>): Promise<PasswordResult> {
     try {
       if (!(await isRight())) return 'wrong';
-      keep(right, digest);
+      remember(rememberedDigests, digest);
       return 'right';
     } finally {
       underWay.delete(digest);
@@ -63,15 +63,15 @@ export function createPasswordCheck(compare: BcryptThread['compare']): PasswordC
     const own = users.get(user)?.reveal();
     const hash = own ?? decoyFor(user, users);
     const facts = JSON.stringify([user, password, hash, own !== undefined]);
-    const digest = createHmac('sha256', key).update(facts).digest('base64');
-    if (right.has(digest)) {
-      keep(right, digest);
+    const digest = createHmac('sha256', hmacKey).update(facts).digest('base64');
+    if (rememberedDigests.has(digest)) {
+      remember(rememberedDigests, digest);
       return 'right';
     }
     const same = underWay.get(digest);
     if (same) return await same.result;
     if (isBusy(from)) return 'busy';
-    const result = find(digest, async () => (await compare(password, hash)) && own !== undefined);
+    const result = compareOnce(digest, async () => (await thread.ask({ password, hash })) && own !== undefined);
     underWay.set(digest, { from, result });
     return await result;
   };
@@ -81,25 +81,20 @@ export function createPasswordCheck(compare: BcryptThread['compare']): PasswordC
  * Adds a digest as the most recently used one, and removes the least recently used beyond the
  * limit.
  */
-function keep(digests: Set<string>, digest: string): void {
+function remember(digests: Set<string>, digest: string): void {
   digests.delete(digest);
   digests.add(digest);
   const [oldest] = digests;
   if (digests.size > maxRemembered && oldest !== undefined) digests.delete(oldest);
 }
 
-/** A question to the thread of {@link createBcryptThread}. */
 export interface Comparison {
   readonly password: string;
   readonly hash: string;
 }
 
-/** Compares passwords with bcrypt hashes one by one, in a thread that starts at the first call. */
-export interface BcryptThread {
-  /** Rejects when the thread ends; the next call starts it again. */
-  compare(password: string, hash: string): Promise<boolean>;
-  close(): Promise<void>;
-}
+/** Compares passwords with bcrypt hashes one by one. */
+export type BcryptThread = Pick<WorkerClient<Comparison, boolean>, 'ask' | 'terminate'>;
 
 /**
  * Limits of the thread; without them it may use as much memory as the flags of the process permit.
@@ -107,7 +102,5 @@ export interface BcryptThread {
 const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
 
 export function createBcryptThread(): BcryptThread {
-  const file = workerBeside(import.meta, 'bcrypt-worker');
-  const thread = new WorkerClient<Comparison, boolean>(file, { resourceLimits });
-  return { compare: (password, hash) => thread.ask({ password, hash }), close: () => thread.terminate() };
+  return new WorkerClient(workerBeside(import.meta, 'bcrypt-worker'), { resourceLimits });
 }

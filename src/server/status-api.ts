@@ -72,7 +72,7 @@ function describeTwin(twin: TwinStatus | undefined) {
   return { name, differences: described, ...(unlisted > 0 && { unlisted }), unknown: [...unknown], neverCompared };
 }
 
-export interface StatusApiParts {
+export interface StatusApiDependencies {
   readonly fleet: Pick<Fleet, 'appliances' | 'statusOf' | 'transitions' | 'ready' | 'watches'>;
   readonly shardWatching: (appliance: string) => number | undefined;
   readonly twinOf: TwinWatch['twinOf'];
@@ -86,9 +86,9 @@ export interface StatusApiParts {
 const path = '/api/status';
 /** Maximum time in one tick of the event loop. */
 const sliceMs = 5;
-/** Judges an appliance at most once in this time, however many ask. */
+/** The problems of an appliance are determined at most once in this time, however many ask. */
 const judgedForMs = 1_000;
-/** An appliance that takes longer is large: readers share its text for ten times as long. */
+/** An appliance that takes longer is large: readers share its JSON for ten times as long. */
 const largeMs = 50;
 const maxSharedMs = 10_000;
 
@@ -98,22 +98,22 @@ const maxSharedMs = 10_000;
  */
 export function registerStatusApi(
   app: FastifyInstance,
-  { fleet, shardWatching, twinOf, build, isDemonstration, now, answers }: StatusApiParts,
+  { fleet, shardWatching, twinOf, build, isDemonstration, now, answers }: StatusApiDependencies,
 ): void {
   /** An unchanged appliance keeps its status object, and so its JSON. */
   const texts = new WeakMap<ApplianceStatus, string>();
-  /** The JSON with the problems; answers that are under way share it. */
+  /** The JSON with the problems, shared by the responses that are being sent. */
   const judged = new WeakMap<ApplianceStatus, { readonly atMs: number; readonly bytes: Buffer }>();
   /** The JSON of large appliances, for a short time: each of their readings is another status. */
   const shared = new Map<string, Buffer>();
 
   /** Returns the JSON of an appliance; undefined for one that is not watched any more. */
-  function statusBytes(name: string): Buffer | undefined {
+  function jsonOf(name: string): Buffer | undefined {
     const known = shared.get(name);
     if (known) return known;
     const startMs = steadyNow();
     const status = fleet.statusOf(name);
-    const bytes = status && bytesOf(status);
+    const bytes = status && jsonWithProblems(status);
     const tookMs = steadyNow() - startMs;
     if (bytes && tookMs >= largeMs) {
       shared.set(name, bytes);
@@ -122,8 +122,8 @@ export function registerStatusApi(
     return bytes;
   }
 
-  /** Judges again after a while: a certificate comes nearer to its end without a new reading. */
-  function bytesOf(appliance: ApplianceStatus): Buffer {
+  /** Determines the problems again after a while: a certificate expires without a new reading. */
+  function jsonWithProblems(appliance: ApplianceStatus): Buffer {
     const nowMs = now();
     const known = judged.get(appliance);
     if (known && Math.abs(nowMs - known.atMs) < judgedForMs) return known.bytes;
@@ -141,7 +141,7 @@ export function registerStatusApi(
     const slice = createTimeSlice(sliceMs);
     const contents: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"appliances":[`)];
     for (const name of names) {
-      const text = statusBytes(name);
+      const text = jsonOf(name);
       if (text) contents.push(...(contents.length > 1 ? [comma] : []), text);
       if (slice.isOver) await slice.next();
     }
@@ -152,11 +152,11 @@ export function registerStatusApi(
     const names = new Set(request.query.appliance);
     const unknown = [...names].find((name) => !fleet.watches(name));
     if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
-    answers.refuseFull(request);
-    const isAsked = (name: string): boolean => names.size === 0 || names.has(name);
-    const transitions = fleet.transitions.filter(({ appliance }) => isAsked(appliance));
+    answers.assertRoom(request);
+    const isRequested = (name: string): boolean => names.size === 0 || names.has(name);
+    const transitions = fleet.transitions.filter(({ appliance }) => isRequested(appliance));
     const head = { version: build.version, demonstration: isDemonstration, ready: fleet.ready, transitions };
-    const asked = fleet.appliances.map(({ name }) => name).filter(isAsked);
+    const asked = fleet.appliances.map(({ name }) => name).filter(isRequested);
     const contents = await contentsOf(head, asked);
     return answers.send(request, reply.type('application/json; charset=utf-8'), { contents });
   });

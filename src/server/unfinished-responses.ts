@@ -9,12 +9,12 @@ import { networkOf } from './connections.ts';
 import { ThrottledLog } from '../lib/throttled-log.ts';
 
 /**
- * Limits the responses of a listener that are under way, of all its paths together. A slow reader
+ * Limits how many responses of a listener are being sent, on all its paths together. A slow reader
  * costs a socket and a portion, and is cut off.
  */
 export interface UnfinishedResponses {
   /** Throws a {@link TooManyReadersError} if nothing may be sent now; call it before long work. */
-  refuseFull(request: FastifyRequest): void;
+  assertRoom(request: FastifyRequest): void;
   /** Sends a long response. Throws a {@link TooManyReadersError}. */
   send(request: FastifyRequest, reply: FastifyReply, response: LongResponse): FastifyReply;
 }
@@ -22,7 +22,6 @@ export interface UnfinishedResponses {
 export interface LongResponse {
   /** The response in the order of its buffers, which other responses may share. */
   readonly contents: readonly Buffer[];
-  /** True to compress it while it is sent. */
   readonly isZstd?: boolean;
 }
 
@@ -35,19 +34,18 @@ export interface ResponseLimits {
    */
   readonly maxUnfinishedBytes: number;
   /** After this time a response may be cut for a new one: Prometheus has given up by then. */
-  readonly patienceMs: number;
-  /** After this time a response is cut. */
-  readonly maxMs: number;
+  readonly evictableAfterMs: number;
+  readonly maxDurationMs: number;
 }
 
 export const defaultLimits: ResponseLimits = {
   maxUnfinished: 256,
   maxUnfinishedBytes: 268_435_456,
-  patienceMs: 10_000,
-  maxMs: 30_000,
+  evictableAfterMs: 10_000,
+  maxDurationMs: 30_000,
 };
 
-/** Refuses a response, since clients do not read those that are under way. */
+/** Thrown instead of sending a response while clients do not read those that are being sent. */
 export class TooManyReadersError extends Error {
   override readonly name = 'TooManyReadersError';
 }
@@ -65,14 +63,14 @@ const zstdBytes = 2_097_152;
 
 /** Limits the responses of all routes that the app gets afterwards. */
 export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defaultLimits): UnfinishedResponses {
-  const room = createRoom(log, limits);
+  const limiter = createResponseLimiter(log, limits);
   // Streams are those of `send`, and the long responses of the gateway, which has its own limits.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
     const bytes = Buffer.byteLength(payload);
-    if (request.method === 'HEAD' || bytes <= countedBytes || room.has(reply.raw)) return done(null, payload);
+    if (request.method === 'HEAD' || bytes <= countedBytes || limiter.has(reply.raw)) return done(null, payload);
     try {
-      room.take(request, reply, bytes);
+      limiter.reserve(request, reply, bytes);
     } catch (error) {
       return done(error as Error);
     }
@@ -81,13 +79,13 @@ export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defa
     done(null, streamOf([Buffer.from(payload as string)]));
   });
   return {
-    refuseFull: (request) => room.refuseFull(request),
+    assertRoom: (request) => limiter.refuseFull(request),
     send(request, reply, { contents, isZstd = false }) {
       // The reader left while the response was made.
       if (reply.raw.closed) return reply.hijack();
       const bytes = lengthOf(contents);
       const isHead = request.method === 'HEAD';
-      if (!isHead && bytes > countedBytes) room.take(request, reply, bytes + (isZstd ? zstdBytes : 0));
+      if (!isHead && bytes > countedBytes) limiter.reserve(request, reply, bytes + (isZstd ? zstdBytes : 0));
       if (isZstd) return reply.send(isHead ? Readable.from([]) : compressed(contents));
       reply.header('content-length', bytes);
       if (isHead) return reply.send(Readable.from([]));
@@ -103,24 +101,27 @@ interface Unfinished {
 }
 
 /**
- * Returns who shares the room for responses: the readers of one path in one network. Behind a proxy,
- * all clients have one address, and those of the status must not keep Prometheus out.
+ * Returns the key of the readers that share the limit: those of one path in one network. Behind a
+ * proxy, all clients have one address, and those of the status must not keep Prometheus out.
  */
-function readersOf({ ip, routeOptions }: FastifyRequest): string {
+function readerKey({ ip, routeOptions }: FastifyRequest): string {
   return `${networkOf(ip)} ${routeOptions.url}`;
 }
 
-function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs, maxMs }: ResponseLimits) {
+function createResponseLimiter(
+  log: Logger,
+  { maxUnfinished, maxUnfinishedBytes, evictableAfterMs, maxDurationMs }: ResponseLimits,
+) {
   const throttledLog = new ThrottledLog(log);
   /** Oldest first. */
   const unfinished = new Map<ServerResponse, Unfinished>();
   let heldBytes = 0;
 
   /** Returns a response to cut for a request: an old one, or one of readers beyond their share. */
-  function superfluousFor(request: FastifyRequest): ServerResponse | undefined {
+  function evictableFor(request: FastifyRequest): ServerResponse | undefined {
     const [oldest] = unfinished;
-    if (oldest && steadyNow() - oldest[1].startedAtMs >= patienceMs) return oldest[0];
-    const { members, mayEvict } = largestShare(unfinished, ([, { readers }]) => readers, readersOf(request));
+    if (oldest && steadyNow() - oldest[1].startedAtMs >= evictableAfterMs) return oldest[0];
+    const { members, mayEvict } = largestShare(unfinished, ([, { readers }]) => readers, readerKey(request));
     return mayEvict ? members[0]?.[0] : undefined;
   }
 
@@ -146,14 +147,14 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
   return {
     has: (response: ServerResponse) => unfinished.has(response),
     refuseFull(request: FastifyRequest): void {
-      if (unfinished.size >= maxUnfinished && !superfluousFor(request)) refuse(request);
+      if (unfinished.size >= maxUnfinished && !evictableFor(request)) refuse(request);
     },
-    /** Takes room until the response has been sent. Throws a {@link TooManyReadersError}. */
-    take(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
+    /** Counts a response until it has been sent. Throws a {@link TooManyReadersError}. */
+    reserve(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
       const { raw: response } = reply;
       // A single answer may be longer than the limit.
       if (unfinished.size > 0 && (unfinished.size >= maxUnfinished || heldBytes + bytes > maxUnfinishedBytes)) {
-        const superfluous = superfluousFor(request);
+        const superfluous = evictableFor(request);
         if (superfluous) cut(superfluous);
         else {
           // The refusal is another text.
@@ -161,8 +162,8 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
           refuse(request);
         }
       }
-      const timer = setTimeout(cut, maxMs, response);
-      unfinished.set(response, { startedAtMs: steadyNow(), bytes, readers: readersOf(request) });
+      const timer = setTimeout(cut, maxDurationMs, response);
+      unfinished.set(response, { startedAtMs: steadyNow(), bytes, readers: readerKey(request) });
       heldBytes += bytes;
       response.on('close', () => {
         clearTimeout(timer);

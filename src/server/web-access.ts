@@ -8,11 +8,11 @@ import { guardHandshakes } from '../lib/handshakes.ts';
 import { lifeOf } from '../lib/chain.ts';
 import { RestartNeededError } from '../lib/listen.ts';
 import type { Prepared } from '../lib/prepared.ts';
-import { steadyNow } from '../lib/time.ts';
+import { TokenBuckets } from '../lib/token-bucket.ts';
 import { type BcryptThread, createBcryptThread, createPasswordCheck } from './password-check.ts';
-import { clientProblem, requiresReauthentication, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
-import { networkOf, type RawResponse } from './connections.ts';
-import { createGuardedApp, maxHeaderSize } from './create-app.ts';
+import { clientRefusal, requiresReauthentication, webTlsOptions, restartReason, type WebPolicy } from './web-policy.ts';
+import { networkOf } from './connections.ts';
+import { createGuardedApp } from './create-app.ts';
 import { hasSeveralHosts } from './request-line.ts';
 import { ThrottledLog } from '../lib/throttled-log.ts';
 
@@ -30,7 +30,7 @@ export interface WebAccess {
   prepare(policy: WebPolicy): Prepared;
 }
 
-export interface WebAccessParts {
+export interface WebAccessOptions {
   readonly policy: WebPolicy;
   readonly log: Logger;
   /** Called for each client whose certificate or handshake is refused. */
@@ -48,49 +48,50 @@ export const maxConnections = 512;
  */
 const keepAliveMs = 75_000;
 /** Longer than `keepAliveMs`, which it would otherwise cut short. */
-const stalledMs = 120_000;
+const stallTimeoutMs = 120_000;
 const closeGraceMs = 1_000;
 /** No path takes a body; short ones are ignored. */
 export const maxBodyBytes = 1_024;
-/** The time that a client may take for each part of a request, unless a test says otherwise. */
+/** The time that a client may take for each part of a request. */
 export const requestMs = 10_000;
 
 export const plainText = 'text/plain; charset=utf-8';
 /** Headers of every response; caches must not store it. */
 const commonHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
-export function createWebAccess(parts: WebAccessParts): WebAccess {
-  const { log, thread = createBcryptThread(), idleTimeoutMs = requestMs } = parts;
+export function createWebAccess(options: WebAccessOptions): WebAccess {
+  const { log, thread = createBcryptThread(), idleTimeoutMs = requestMs } = options;
   const throttledLog = new ThrottledLog(log);
-  let { policy } = parts;
-  let takeToken = createTokenBucket(policy);
+  let { policy } = options;
+  let requestTokens = requestTokensOf(policy);
   warnIfInvalid(policy, log);
   const { app, connections } = createGuardedApp({
-    tls: policy.tls && tlsOptions(policy.tls),
-    responseTo: (code) => ({
-      ...(malformedRequests[code] ?? malformedRequest),
+    tls: policy.tls && webTlsOptions(policy.tls),
+    responseTo: ({ status, because }) => ({
+      status,
       headers: { ...policy.headers, 'content-type': plainText },
+      body: `${because}.\n`,
     }),
     maxConnections,
     requestTimeoutMs: idleTimeoutMs,
     idleTimeoutMs,
     keepAliveMs,
-    stalledMs,
+    stallTimeoutMs,
     closeGraceMs,
     handlesUnsupportedRequests: false,
   });
   guardHandshakes(app.server, {
-    problemOf: (socket) => policy.tls && clientProblem(socket, policy.tls),
+    refusalReason: (socket) => policy.tls && clientRefusal(socket, policy.tls),
     onRefused(because, address) {
-      parts.onRefused?.();
+      options.onRefused?.();
       throttledLog.logRejected(because, address);
     },
   });
-  app.addHook('onClose', () => thread.close());
+  app.addHook('onClose', () => thread.terminate());
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers({ ...commonHeaders, ...policy.headers });
-    const rejection = takeToken() ? rejectionOf(request) : rejections.rate;
-    if (rejection) reject(reply, rejection);
+    const rejection = requestTokens?.tryTake(everybody) === false ? rejections.rate : rejectionOf(request);
+    if (rejection) sendRejection(reply, rejection);
     else done();
   });
   checkPasswords(app, { users: () => policy.users, thread, throttledLog });
@@ -99,15 +100,15 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     app,
     prepare(next) {
       const before = policy;
-      const problem = webChangeProblem(before, next);
-      if (problem !== undefined) throw new RestartNeededError(problem);
-      if (next.tls) createSecureContext(tlsOptions(next.tls));
+      const reason = restartReason(before, next);
+      if (reason !== undefined) throw new RestartNeededError(reason);
+      if (next.tls) createSecureContext(webTlsOptions(next.tls));
       return {
         commit() {
-          if (next.tls && app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next.tls));
+          if (next.tls && app.server instanceof TlsServer) app.server.setSecureContext(webTlsOptions(next.tls));
           policy = next;
           if (before.tls?.cert !== next.tls?.cert) warnIfInvalid(next, log);
-          takeToken = createTokenBucket(next);
+          requestTokens = requestTokensOf(next);
           if (requiresReauthentication(before, next)) connections.retire();
         },
       };
@@ -136,7 +137,7 @@ function warnIfInvalid({ tls }: WebPolicy, log: Logger): void {
     );
 }
 
-/** The response to a request that is not accepted, as an error for @fastify/basic-auth. */
+/** A response that rejects a request; an error, as @fastify/basic-auth wants it. */
 class WebRejection extends Error {
   override readonly name = 'WebRejection';
   readonly statusCode: number;
@@ -173,7 +174,7 @@ function hasLongBody(headers: IncomingHttpHeaders): boolean {
 /**
  * Sends the response and closes the connection: the rest of a body must not be parsed as a request.
  */
-function reject(reply: FastifyReply, { statusCode, message, headers }: WebRejection): void {
+function sendRejection(reply: FastifyReply, { statusCode, message, headers }: WebRejection): void {
   void reply
     .code(statusCode)
     .headers({ connection: 'close', ...headers })
@@ -181,16 +182,16 @@ function reject(reply: FastifyReply, { statusCode, message, headers }: WebReject
     .send(message);
 }
 
-interface PasswordParts {
+interface PasswordOptions {
   readonly users: () => WebPolicy['users'];
-  readonly thread: Pick<BcryptThread, 'compare'>;
+  readonly thread: BcryptThread;
   readonly throttledLog: ThrottledLog;
 }
 
-function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: PasswordParts): void {
-  const checkPassword = createPasswordCheck((password, hash) => thread.compare(password, hash));
+function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: PasswordOptions): void {
+  const checkPassword = createPasswordCheck(thread);
 
-  async function problemOf(user: string, password: string, address: string): Promise<WebRejection | undefined> {
+  async function passwordRejection(user: string, password: string, address: string): Promise<WebRejection | undefined> {
     try {
       switch (await checkPassword(users(), { user, password, from: networkOf(address) })) {
         case 'right':
@@ -211,7 +212,7 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
   void app.register(basicAuth, {
     authenticate: { realm: 'zlb-exporter' },
     strictCredentials: false,
-    validate: (user, password, { ip }) => problemOf(user, password, ip),
+    validate: (user, password, { ip }) => passwordRejection(user, password, ip),
   });
   app.addHook('onRequest', (request, reply, done) => {
     if (users().size === 0) {
@@ -220,33 +221,15 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
     }
     app.basicAuth(request, reply, (error) => {
       if (!error) done();
-      // Not logged without credentials: browsers first ask so, and health checks always do.
-      else reject(reply, error instanceof WebRejection ? error : rejections.credentials);
+      // Not logged without credentials: browsers send none at first, and health checks never do.
+      else sendRejection(reply, error instanceof WebRejection ? error : rejections.credentials);
     });
   });
 }
 
-/**
- * Returns a function that takes a token, and returns false when none is left. There are up to
- * `burst` tokens, and one more each interval, as in exporter-toolkit.
- */
-function createTokenBucket({ rateLimit }: WebPolicy): () => boolean {
-  if (!rateLimit) return () => true;
-  const { intervalMs, burst } = rateLimit;
-  let tokens = burst;
-  let filledAtMs = steadyNow();
-  return () => {
-    const nowMs = steadyNow();
-    tokens = Math.min(burst, tokens + (nowMs - filledAtMs) / intervalMs);
-    filledAtMs = nowMs;
-    if (tokens < 1) return false;
-    tokens -= 1;
-    return true;
-  };
-}
+/** All clients share one bucket, as in exporter-toolkit. */
+const everybody = '';
 
-const malformedRequests: Readonly<Record<string, Pick<RawResponse, 'status' | 'body'>>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, body: `The headers are longer than ${maxHeaderSize} bytes.\n` },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, body: 'The request did not arrive in time.\n' },
-};
-const malformedRequest = { status: 400, body: 'This is not a valid HTTP request.\n' };
+function requestTokensOf({ rateLimit }: WebPolicy): TokenBuckets | undefined {
+  return rateLimit && new TokenBuckets({ capacity: rateLimit.burst, tokenMs: rateLimit.intervalMs });
+}

@@ -5,7 +5,6 @@ import type { Secret } from '../lib/secret.ts';
 import { clientCertificateProblem, noCertificate } from '../lib/handshakes.ts';
 import { alternativeNames, plainAddress } from '../lib/pem.ts';
 
-/** The access to the metrics listener, and its TLS settings. */
 export interface WebPolicy {
   /** The TLS settings; without them, plain HTTP. */
   readonly tls?: WebTls;
@@ -44,8 +43,8 @@ export type ClientAuth =
 /** Plain HTTP for everybody. */
 export const openToAll: WebPolicy = { users: new Map(), headers: {} };
 
-/** Returns why an open listener cannot change from one policy to another; undefined if it can. */
-export function webChangeProblem(before: WebPolicy, after: WebPolicy): string | undefined {
+/** Returns why a listener cannot change its policy without a restart; undefined if it can. */
+export function restartReason(before: WebPolicy, after: WebPolicy): string | undefined {
   if ((before.tls === undefined) !== (after.tls === undefined)) {
     return `TLS cannot be turned ${after.tls ? 'on' : 'off'} while the exporter listens; restart it for that`;
   }
@@ -68,14 +67,14 @@ function requiresLogin({ tls, users }: WebPolicy): boolean {
  * other.
  */
 export function requiresReauthentication(before: WebPolicy, after: WebPolicy): boolean {
-  return !isDeepStrictEqual(rulesOf(before), rulesOf(after));
+  return !isDeepStrictEqual(authenticationRules(before), authenticationRules(after));
 }
 
 /**
- * Returns Node's options. Node does not judge client certificates: `clientProblem` does, by
+ * Returns Node's options. Node does not judge client certificates: `clientRefusal` does, by
  * a rule that can change.
  */
-export function tlsOptions(tls: WebTls): TlsOptions {
+export function webTlsOptions(tls: WebTls): TlsOptions {
   return {
     cert: tls.cert,
     key: tls.key.reveal(),
@@ -96,7 +95,7 @@ function asksForCertificate({ tls }: WebPolicy): boolean {
   return tls !== undefined && tls.clientAuth !== 'NoClientCert';
 }
 
-function rulesOf({ tls, users }: WebPolicy) {
+function authenticationRules({ tls, users }: WebPolicy) {
   return [
     tls?.clientAuth,
     tls?.clientCa,
@@ -106,7 +105,7 @@ function rulesOf({ tls, users }: WebPolicy) {
 }
 
 /** Returns why a client certificate is refused, for the log; undefined if it is accepted. */
-export function clientProblem(socket: TLSSocket, tls: WebTls): string | undefined {
+export function clientRefusal(socket: TLSSocket, tls: WebTls): string | undefined {
   const { clientAuth, clientAllowedSans } = tls;
   if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return undefined;
   const certificate = socket.getPeerX509Certificate();

@@ -56,7 +56,7 @@ export async function typeBlock(shell: Shell, block: Block): Promise<Typed> {
   for (const { at, command, expected } of exchangesIn(block.text)) {
     const { printed } = await shell.type({ ...block, text: command });
     if (fits(expected, printed)) continue;
-    wrong.push(`${block.file}:${block.line + at + 1}: it prints something else than is shown: ${command}`);
+    wrong.push(`${block.file}:${block.line + at + 1}: it prints something other than is shown: ${command}`);
     outputs.push(`shown:\n${expected}\nprinted:\n${printed}`);
   }
   return { failures: wrong, printed: outputs.join('\n') };

@@ -68,7 +68,7 @@ it('the exporter stops with 0 in time during 200 scrapes, gateway calls and poll
   expect(code).toBe(0);
   expect(ms).toBeLessThan(5_000);
   expect(exporter.log().filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
-  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining(' is whole: ') as string, stderr: '' });
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining(' is intact: ') as string, stderr: '' });
   const lines = await recordsOf(journalFile);
   const requestsOf = (event: string) => lines.filter((line) => line.event === event).map(({ request }) => request);
   expect(answered).toMatchObject({ id: expect.any(String) as string });

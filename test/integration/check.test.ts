@@ -133,7 +133,7 @@ describe.skipIf(!canActAsOthers())('check of a key that the service user cannot 
     const { problem } = await keyProblem(65_534, {}, 0o700);
 
     expect(problem).toBe(
-      'user nobody may not enter a folder on the way to it; if the exporter runs as nobody: move it where user nobody may read',
+      'user nobody may not enter a folder on its path; if the exporter runs as nobody: move it where user nobody may read',
     );
   });
 });
@@ -168,10 +168,10 @@ describe('the report of check', () => {
     const on = await check(withVip(true));
     const unset = await check(entries);
 
-    expect(off.out.match(/Only the collector vip, .*/g)).toEqual([
-      'Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on for them, leave collectors.vip.enabled out. Concerned: lb-1, lb-2.',
+    expect(off.out.match(/The collector vip is off, .*/g)).toEqual([
+      'The collector vip is off, and only it shows that the daemon of L4 farms has died, or was started without them: the appliance reports such farms as up. To switch it on for them, remove collectors.vip.enabled. Affected: lb-1, lb-2.',
     ]);
-    expect(on.out + unset.out).not.toContain('Only the collector vip');
+    expect(on.out + unset.out).not.toContain('The collector vip is off');
   });
 
   it('names the L4 farms that will be probed by default, and connects to none', async () => {
@@ -268,7 +268,7 @@ describe('the report of check', () => {
     const { out } = await check(probed);
 
     expect(findings(out)).toMatch(
-      /From here, db-l4 at .*, multi-l4 at .* refuse connections, and the appliance does not call them down\.\n +Their daemon nftlb may have been started without them: stop and start each L4 farm,/,
+      /From here, db-l4 at .*, multi-l4 at .* refuse connections, and the appliance does not report them as down\.\n +Their daemon nftlb may have been started without them: stop and start each L4 farm,/,
     );
     expect(findings(out)).not.toContain('no connection can be made to db-l4');
   });
@@ -420,7 +420,7 @@ describe('the report of check', () => {
     await runCommandLine(['fingerprint', `127.0.0.1:${port}`], context);
 
     expect(out).toMatch(/^lb-1 {2}FAILED {2}.*; it speaks no TLS that is accepted here, 1\.2 or newer/m);
-    expect(findings(out)).toContain(`127.0.0.1:${port} speaks no TLS that is accepted here: version 1.2 or newer.`);
+    expect(findings(out)).toContain(`127.0.0.1:${port} does not support TLS 1.2 or newer.`);
     expect(warned).toEqual([expect.stringContaining('it speaks no TLS that is accepted here, 1.2 or newer')]);
     expect(out + warned.join()).not.toMatch(/ca_file|port in url/);
   });

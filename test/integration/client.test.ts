@@ -14,7 +14,7 @@ import {
   type UnreadableField,
 } from '../../src/appliance/client.ts';
 import type { ApplianceError, FailureReason } from '../../src/appliance/errors.ts';
-import { Names } from '../../src/lib/names.ts';
+import { HostResolver } from '../../src/lib/host-resolver.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { listening } from '../support/listening.ts';
 import { type Listening, makeMaterial, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
@@ -39,7 +39,7 @@ function givenClient(
     tls: { fingerprintSha256: material.fingerprintSha256, insecureSkipVerify: false },
     apiKey: new Secret(canary),
     keyHeader: 'auto',
-    names: new Names(),
+    resolver: new HostResolver(),
     timeoutMs: 30_000,
     maxConnections: 1,
     bodyBytes: 100_000,
@@ -460,10 +460,10 @@ describe('a network failure', () => {
   });
 
   it('is reported as a name that does not resolve when the DNS lookup hangs', async () => {
-    const names = new Names({ lookup: () => new Promise(() => undefined) });
+    const resolver = new HostResolver({ lookup: () => new Promise(() => undefined) });
     const { read } = givenClient(
       { url: new URL('https://lb-1.test:444'), material: makeMaterial() },
-      { timeoutMs: 500, names },
+      { timeoutMs: 500, resolver },
     );
 
     const { reason, message } = await failureOf(read());
@@ -500,10 +500,10 @@ describe('the connection', () => {
       if (asked > 1) throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' });
       return [{ address: '127.0.0.1', family: 4 }];
     };
-    const names = new Names({ lookup });
+    const resolver = new HostResolver({ lookup });
     const url = new URL(`https://lb-1.test:${server.url.port}`);
-    const first = givenClient({ ...server, url }, { names });
-    const second = givenClient({ ...server, url }, { names });
+    const first = givenClient({ ...server, url }, { resolver });
+    const second = givenClient({ ...server, url }, { resolver });
 
     await first.read();
 

@@ -4,7 +4,7 @@ import { join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ruleFiles } from '../../scripts/rule-files.ts';
-import { parseFlags } from '../../src/commands/flags.ts';
+import { parseFlags } from '../../src/commands/parse-flags.ts';
 import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 

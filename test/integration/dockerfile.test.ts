@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseFlags } from '../../src/commands/flags.ts';
+import { parseFlags } from '../../src/commands/parse-flags.ts';
 import { imageStage, lastOf, readDockerfile } from '../support/dockerfile.ts';
 
 interface Manifest {

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startDemonstration } from '../../simulator/demo.ts';
 import { startFaultSwitch } from '../../simulator/fault-switch.ts';
 import { readShownCertificate } from '../../src/commands/fingerprint.ts';
-import { Names } from '../../src/lib/names.ts';
+import { HostResolver } from '../../src/lib/host-resolver.ts';
 import { errorCode } from '../../src/lib/check.ts';
 
 /** The simulated appliances, and the switch of their faults. */
@@ -61,7 +61,7 @@ it('an expired certificate reuses the usual key, and a client that trusts it rep
     host: '127.0.0.1',
     port: Number(new URL(appliance.url).port),
     serverName: undefined,
-    names: new Names(),
+    resolver: new HostResolver(),
     signal: AbortSignal.timeout(60_000),
   });
   expect(shown.fingerprintSha256).toBe(appliance.fingerprintSha256);

@@ -213,7 +213,7 @@ describe('init without a terminal', () => {
 
       for (const { code, stderr } of [typed, given]) {
         expect(code).toBe(1);
-        expect(stderr).toContain('would need quotes in each command and address; take letters, digits');
+        expect(stderr).toContain('would need quotes in each command and address; use letters, digits');
       }
       expect(typed.asked).toHaveLength(1);
       expect(readdirSync(folder)).toEqual(['given.key']);

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BasePaths } from '../../src/appliance/base-paths.ts';
 import { createRelay, type Relay } from '../../src/appliance/relay.ts';
-import { Names } from '../../src/lib/names.ts';
+import { HostResolver } from '../../src/lib/host-resolver.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { type HttpsServer, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
 import { untilIs } from '../support/until.ts';
@@ -29,7 +29,7 @@ function givenRelay(
     apiKey: new Secret(apiKey),
     otherKey: new Secret(otherKey),
     keyHeader: 'auto',
-    names: new Names(),
+    resolver: new HostResolver(),
     timeoutMs,
     maxConnections: 2,
     bodyBytes: 100_000,

@@ -95,7 +95,7 @@ describe('clients that do not read', () => {
   });
 
   it('are cut off for new clients after the scrape timeout, the oldest first', async () => {
-    const { url, lines } = await given({ maxUnfinished: 2, patienceMs: 0 });
+    const { url, lines } = await given({ maxUnfinished: 2, evictableAfterMs: 0 });
     const oldest = await slowReader(url);
     const newer = await slowReader(url);
 
@@ -120,7 +120,7 @@ describe('clients that do not read', () => {
   });
 
   it('are cut off after the limit, even without other clients', async () => {
-    const { url, lines } = await given({ maxMs: 50 });
+    const { url, lines } = await given({ maxDurationMs: 50 });
 
     const reader = await slowReader(url);
     await until(
@@ -145,7 +145,12 @@ async function given(limits: Partial<ResponseLimits> = {}) {
   const lines: string[] = [];
   const app = fastify({ forceCloseConnections: true });
   const log = pino({}, { write: (line) => lines.push(line) });
-  const answers = limitUnfinished(app, log, { ...defaultLimits, patienceMs: 120_000, maxMs: 120_000, ...limits });
+  const answers = limitUnfinished(app, log, {
+    ...defaultLimits,
+    evictableAfterMs: 120_000,
+    maxDurationMs: 120_000,
+    ...limits,
+  });
   app.setErrorHandler((error, _request, reply) =>
     error instanceof TooManyReadersError ? reply.code(503).header('retry-after', '5').send(error.message) : error,
   );

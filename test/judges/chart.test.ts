@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readRuleFiles } from '../../scripts/rule-files.ts';
 import { loadSettings } from '../../src/app/load-settings.ts';
-import { parseFlags } from '../../src/commands/flags.ts';
+import { parseFlags } from '../../src/commands/parse-flags.ts';
 import { parseShard } from '../../src/config/shard.ts';
 import { readDocuments } from '../docs/documents.ts';
 import { givenFolder } from '../support/folder.ts';

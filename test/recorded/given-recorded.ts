@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
 import { loadSettings } from '../../src/app/load-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
-import { createConfigurationSource } from '../../src/app/reloading.ts';
+import { ConfigurationSource } from '../../src/app/configuration-source.ts';
 import { startDaemon } from '../../src/app/daemon.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -47,11 +47,11 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
   const startedAt = performance.now();
   let passedMs = 0;
   const now = (): number => Date.parse('2026-11-20T21:00:00Z') + passedMs + performance.now() - startedAt;
-  const source = createConfigurationSource([file], async (files) => ({
+  const source = new ConfigurationSource([file], async (files) => ({
     settings: rarely(await loadSettings({ file, env: {}, files })),
   }));
   const daemon = await startDaemon({
-    ...(await source.read((first) => Promise.resolve(first))),
+    ...(await source.load()).configuration,
     source,
     listenAddress: '127.0.0.1:0',
     build: { version: '0.0.0', revision: 'test', nodeVersion: 'v24' },
@@ -81,7 +81,7 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
     async reload(configuration: object) {
       await write(configuration);
       const outcome = await daemon.reload();
-      if (!outcome.ok) throw new Error(`the reload was refused: ${outcome.because}`);
+      if ('error' in outcome) throw new Error(`the reload was refused: ${outcome.error}`);
     },
   };
 }

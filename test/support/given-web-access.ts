@@ -6,7 +6,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { genSaltSync, hashSync } from 'bcryptjs';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { createWebAccess, type WebAccessParts } from '../../src/server/web-access.ts';
+import { createWebAccess, type WebAccessOptions } from '../../src/server/web-access.ts';
 import type { WebPolicy, WebTls } from '../../src/server/web-policy.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import type { Identity } from '../../simulator/certificate.ts';
@@ -29,7 +29,7 @@ export interface AskOptions {
   readonly tls?: ConnectionOptions;
 }
 
-type Given = Partial<Omit<WebAccessParts, 'policy' | 'log'>> & { readonly handler?: RequestListener };
+type Given = Partial<Omit<WebAccessOptions, 'policy' | 'log'>> & { readonly handler?: RequestListener };
 
 /** A listener under a policy that answers "let in"; it ends with the test. */
 export async function givenWebAccess(policy: WebPolicy, { handler, ...parts }: Given = {}) {

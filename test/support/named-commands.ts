@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { places } from '../../src/commands/completion/places.ts';
-import { allFlags } from '../../src/commands/flags.ts';
+import { allFlags } from '../../src/commands/parse-flags.ts';
 import { readDocuments } from '../docs/documents.ts';
 import { shippedRules } from './shipped-rules.ts';
 

@@ -3,7 +3,7 @@ import { type ApplianceClient, createApplianceClient } from '../../src/appliance
 import type { Collector } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { createSlots } from '../../src/lib/slots.ts';
-import { Names } from '../../src/lib/names.ts';
+import { HostResolver } from '../../src/lib/host-resolver.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { createMetricsStore, type MetricsStore } from '../../src/metrics/store.ts';
 import { AppliancePoller } from '../../src/scheduler/appliance-poller.ts';
@@ -91,7 +91,7 @@ export function createTestPoller(
         tls: { fingerprintSha256: target.fingerprintSha256, insecureSkipVerify: false },
         apiKey: new Secret(apiKey),
         keyHeader: 'auto',
-        names: new Names(),
+        resolver: new HostResolver(),
         timeoutMs: polling.timeoutMs,
         maxConnections: polling.maxConcurrentPerAppliance,
         bodyBytes,

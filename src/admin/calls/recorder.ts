@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/check.ts';
-import { Allowance } from '../../lib/allowance.ts';
+import { TokenBuckets } from '../../lib/token-bucket.ts';
 import { minFindableLength, redacted, redactedCharacters, type Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { StateUpdate, Journal } from '../journal/journal.ts';
@@ -53,7 +53,7 @@ const minuteMs = 60_000;
 export function createRecorder(parts: RecorderParts) {
   const { journal, onLost, steadyNow, maxDenialsPerMinute } = parts;
   // A client without permissions could fill the disk with refusals.
-  const denials = new Allowance(maxDenialsPerMinute, steadyNow);
+  const denials = TokenBuckets.perMinute(maxDenialsPerMinute, steadyNow);
   /** The refusals that are only counted, by principal, so that the configuration bounds them. */
   const suppressed = new Map<string, Suppressed>();
 
@@ -79,10 +79,7 @@ export function createRecorder(parts: RecorderParts) {
 
   /** Returns true if another refusal of a principal is recorded; otherwise counts it. */
   function allowDenialRecord({ name: principal, role }: Principal): boolean {
-    if (denials.secondsUntil(principal, 1) === 0) {
-      denials.take(principal, 1);
-      return true;
-    }
+    if (denials.tryTake(principal)) return true;
     const { sinceMs = steadyNow(), count = 0 } = suppressed.get(principal) ?? {};
     suppressed.set(principal, { principal, role, sinceMs, count: count + 1 });
     return false;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { Secret } from '../../lib/secret.ts';
 import { type Static, Type } from 'typebox';
-import { Allowance } from '../../lib/allowance.ts';
+import { TokenBuckets } from '../../lib/token-bucket.ts';
 import { oneLine } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
 import { withinShares } from '../../lib/within-shares.ts';
@@ -69,7 +69,7 @@ export class Proposals {
   readonly #waiting = new Map<string, Repair>();
   readonly #notProposed = new Map<string, NotProposedRepair>();
   readonly #planning = new Map<string, Promise<void>>();
-  readonly #plans = new Allowance(maxPlansPerMinute);
+  readonly #plans = TokenBuckets.perMinute(maxPlansPerMinute);
   /** A notification has thousands of alerts, each of which is compared with all changes. */
   readonly #keys = new WeakMap<Change, string>();
 
@@ -207,9 +207,7 @@ export class Proposals {
     const isOpen = ({ change }: ListedChange) => change.appliance === appliance && change.state === 'proposed';
     const open = this.#parts.changes.all.filter(isOpen).length;
     const waiting = [...this.#waiting.values()].filter((each) => each.appliance === appliance).length;
-    if (open + waiting >= maxOpenPerAppliance || this.#plans.secondsUntil(appliance, 1) > 0) return false;
-    this.#plans.take(appliance, 1);
-    return true;
+    return open + waiting < maxOpenPerAppliance && this.#plans.tryTake(appliance);
   }
 
   #changesFor(repair: Repair): readonly ListedChange[] {

@@ -1,6 +1,6 @@
-import { constants, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { METHODS } from 'node:http';
-import { Server as TlsServer, type TlsOptions } from 'node:tls';
+import { Server as TlsServer } from 'node:tls';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -12,17 +12,21 @@ import type { Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
-import { Allowance } from '../../lib/allowance.ts';
-import { clientCertificateProblem, guardHandshakes } from '../../lib/handshakes.ts';
-import type { Secret } from '../../lib/secret.ts';
+import { TokenBuckets } from '../../lib/token-bucket.ts';
+import {
+  clientCertificateProblem,
+  guardHandshakes,
+  type ListenerTls,
+  listenerTlsOptions,
+} from '../../lib/handshakes.ts';
 import { ThrottledLog } from '../../lib/throttled-log.ts';
 import { recordResponse, recordRefusal } from './access-log.ts';
 import { registerRelayRoutes, unknownPath } from './relay-routes.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { createAuthenticator, assertNoTokenInQuery } from './authenticate.ts';
-import type { RawResponse } from '../../server/connections.ts';
+import type { MalformedRequest, RawResponse } from '../../server/connections.ts';
 import { registerConsole } from './gateway-page.ts';
-import { createGuardedApp, createMethodFinder, type GuardedApp, maxHeaderSize } from '../../server/create-app.ts';
+import { createGuardedApp, createMethodFinder, type GuardedApp } from '../../server/create-app.ts';
 import { registerDocs } from './docs-page.ts';
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
 import { createRequestBodies } from './request-bodies.ts';
@@ -39,7 +43,7 @@ export interface AdminAppParts extends AdminRoutesParts {
   readonly changes: Changes;
   readonly proposals: Proposals;
   readonly bodyLimits: BodyLimits;
-  readonly tls?: AdminServerTls | undefined;
+  readonly tls?: ListenerTls | undefined;
   /** The longest time without a byte from an appliance. */
   readonly timeoutMs: number;
   readonly build: { readonly version: string };
@@ -64,20 +68,13 @@ const requestTimeoutMs = 1_800_000;
 /** Time for requests under way after the gateway began to close. */
 export const closeGraceMs = 2_500;
 
-export interface AdminServerTls {
-  readonly cert: string;
-  readonly key: Secret;
-  /** PEM of the authorities that sign client certificates; without it, none is requested. */
-  readonly clientCa?: string;
-}
-
 export interface AdminListener {
   readonly app: FastifyInstance;
   /**
    * Uses another certificate, and other client authorities. Ends connections as soon as they are
    * idle: each client must show a certificate again.
    */
-  setTls(tls: AdminServerTls): void;
+  setTls(tls: ListenerTls): void;
   /** Sets another time within which an appliance must send a byte. */
   setTimeout(timeoutMs: number): void;
   /**
@@ -100,7 +97,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   const { app, connections, retire } = createApp(parts);
   let { tls } = parts;
   guardHandshakes(app.server, {
-    problemOf: (socket) => (tls?.clientCa === undefined ? undefined : clientCertificateProblem(socket)),
+    refusalReason: (socket) => (tls?.clientCa === undefined ? undefined : clientCertificateProblem(socket)),
     onRefused(because, address) {
       parts.metrics.denied({ appliance: '', principal: '', reason: 'tls' });
       throttledLog.logRejected(because, address);
@@ -110,11 +107,10 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   declareContext(app);
   setNotFoundHandler(app);
   await app.register(rateLimit, { global: false });
-  const lines = new Allowance(failureLinesPerMinute);
+  const lines = TokenBuckets.perMinute(failureLinesPerMinute);
   let others = 0;
   const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
-    if (lines.left('') >= 1) {
-      lines.take('', 1);
+    if (lines.tryTake('')) {
       log.warn({ code, address: request.ip, ...(others > 0 && { others }) }, 'request without a valid token');
       others = 0;
     } else others += 1;
@@ -150,11 +146,11 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
     app,
     setTls(next) {
       tls = next;
-      if (app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next));
+      if (app.server instanceof TlsServer) app.server.setSecureContext(listenerTlsOptions(next));
       connections.retire();
     },
     setTimeout(timeoutMs) {
-      app.server.timeout = stalledMs(timeoutMs);
+      app.server.timeout = stallTimeoutFor(timeoutMs);
     },
     retire,
   };
@@ -163,9 +159,9 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
 function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
   const guarded = createGuardedApp(
     {
-      tls: tls && tlsOptions(tls),
-      responseTo(code) {
-        const problem = malformedProblem(code);
+      tls: tls && listenerTlsOptions(tls),
+      responseTo(malformed) {
+        const problem = malformedProblem(malformed);
         metrics.denied({ appliance: '', principal: '', reason: problem.code });
         return rawProblem(problem);
       },
@@ -173,7 +169,7 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
       requestTimeoutMs,
       idleTimeoutMs,
       keepAliveMs,
-      stalledMs: stalledMs(timeoutMs),
+      stallTimeoutMs: stallTimeoutFor(timeoutMs),
       closeGraceMs,
       // `rejectUnsupportedRequest` answers them as problem+json.
       handlesUnsupportedRequests: true,
@@ -221,37 +217,15 @@ function rawProblem(problem: AdminProblem): RawResponse {
   };
 }
 
-/** Returns the refusal of bytes that are not a request, by the code of Node's error. */
-function malformedProblem(code: string): AdminProblem {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new AdminProblem('malformed_header', {
-        detail: `The headers are longer than ${maxHeaderSize} bytes; nothing was sent.`,
-        status: 431,
-      });
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new AdminProblem('malformed_request', {
-        detail: 'The request did not arrive in time.',
-        status: 408,
-        remedy: 'Check the connection of the client.',
-      });
-    default:
-      return new AdminProblem('malformed_request', { detail: 'This is not a valid HTTP request; nothing was sent.' });
-  }
+function malformedProblem({ status, because }: MalformedRequest): AdminProblem {
+  return new AdminProblem(status === 431 ? 'malformed_header' : 'malformed_request', {
+    detail: `${because}; nothing was sent.`,
+    status,
+    ...(status === 408 && { remedy: 'Check the connection of the client.' }),
+  });
 }
 
 /** Longer than an appliance may take to send a byte. */
-function stalledMs(timeoutMs: number): number {
+function stallTimeoutFor(timeoutMs: number): number {
   return timeoutMs + 30_000;
-}
-
-/** Returns Node's options; `guardHandshakes` refuses client certificates. */
-export function tlsOptions({ cert, key, clientCa }: AdminServerTls): TlsOptions {
-  return {
-    cert,
-    key: key.reveal(),
-    minVersion: 'TLSv1.2',
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
-  };
 }

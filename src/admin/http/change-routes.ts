@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Caller, Principal } from '../policy/principal.ts';
 import { assertMayWrite } from '../policy/policy.ts';
-import { Allowance } from '../../lib/allowance.ts';
+import { TokenBuckets } from '../../lib/token-bucket.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import {
   type ChangeEvent,
@@ -243,15 +243,15 @@ function registerAlertsRoute(app: FastifyInstance, { proposals, bodies }: Change
     schema: 'TakenAlerts',
     takes: NotificationSchema,
   });
-  const allowance = new Allowance(alertsPerMinute);
+  const buckets = TokenBuckets.perMinute(alertsPerMinute);
   app.post(alertsPath, { schema }, async (request) => {
     const caller = callerOf(request);
     const { name } = caller.principal;
     const notification = await bodies.readJson(request, NotificationSchema);
     const { length } = notification.alerts;
-    const seconds = allowance.secondsUntil(name, length);
+    const seconds = buckets.secondsUntil(name, length);
     if (seconds > 0) throw tooManyAlerts(name, seconds);
-    allowance.take(name, length);
+    buckets.take(name, length);
     return await proposals.accept(notification, caller);
   });
 }

@@ -16,7 +16,7 @@ import { createRecorder, type Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
 import { createRequestQueue, type RequestQueue } from '../calls/request-queue.ts';
 import type { BasePaths } from '../../appliance/base-paths.ts';
-import type { Names } from '../../lib/names.ts';
+import type { HostResolver } from '../../lib/host-resolver.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { steadyNow } from '../../lib/time.ts';
 import type { Fleet } from '../../scheduler/fleet.ts';
@@ -30,7 +30,7 @@ export interface GatewayDependencies {
   /** See `History.recordCall`. */
   readonly onWrite: GatewayParts['onWrite'];
   readonly metrics: AdminMetrics;
-  readonly names: Names;
+  readonly resolver: HostResolver;
   readonly basePaths: BasePaths;
   readonly build: { readonly version: string };
   readonly log: Logger;
@@ -123,12 +123,12 @@ function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
 export function connectAdmin(
   { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
   { admin, polling, limits }: GatewaySettings,
-  { fleet, names, basePaths, now }: Pick<GatewayDependencies, 'fleet' | 'names' | 'basePaths' | 'now'>,
+  { fleet, resolver, basePaths, now }: Pick<GatewayDependencies, 'fleet' | 'resolver' | 'basePaths' | 'now'>,
 ): AdminAppliance {
   const shared = {
     url,
     tls,
-    names,
+    resolver,
     basePaths,
     apiKey: adminApiKey ?? apiKey,
     otherKey: adminApiKey && apiKey,

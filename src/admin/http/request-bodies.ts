@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import { Allowance } from '../../lib/allowance.ts';
+import { TokenBuckets } from '../../lib/token-bucket.ts';
 import { malformedBody } from '../changes/task.ts';
 import { decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
@@ -23,7 +23,7 @@ export const bytesPerMinute = 4_194_304;
 export function createRequestBodies(limits: BodyLimits) {
   // By principal, so the configuration bounds its size.
   const underWay = new Map<string, readonly IncomingMessage[]>();
-  const allowance = new Allowance(bytesPerMinute);
+  const buckets = TokenBuckets.perMinute(bytesPerMinute);
 
   async function refuseTooMany(principal: string, request: IncomingMessage): Promise<void> {
     const others = (underWay.get(principal) ?? []).filter(({ complete, socket }) => !complete && !socket.destroyed);
@@ -37,17 +37,17 @@ export function createRequestBodies(limits: BodyLimits) {
 
   function quotaOf(principal: string): BodyQuota {
     const refuse = (bytes: number): void => {
-      const seconds = allowance.secondsUntil(principal, bytes);
+      const seconds = buckets.secondsUntil(principal, bytes);
       if (seconds > 0) throw tooManyBytes(principal, seconds);
     };
     return {
       reserve(bytes) {
         // A body of unknown length needs some room.
         refuse(Math.max(1, bytes));
-        allowance.take(principal, bytes);
+        buckets.take(principal, bytes);
       },
       charge(bytes) {
-        allowance.take(principal, bytes);
+        buckets.take(principal, bytes);
         refuse(0);
       },
     };

@@ -14,7 +14,8 @@ import { createFileAccess } from '../../lib/file-access.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import type { Recipe, RecipeContext } from '../recipes/recipe.ts';
 import { allRecipes } from '../recipes/recipes.ts';
-import { type AdminListener, closeGraceMs, createAdminApp, tlsOptions } from './admin-app.ts';
+import { type AdminListener, closeGraceMs, createAdminApp } from './admin-app.ts';
+import { listenerTlsOptions } from '../../lib/handshakes.ts';
 import { listen, ownPortError, RestartNeededError } from '../../lib/listen.ts';
 import type { Prepared } from '../../lib/prepared.ts';
 import { noRequest } from '../journal/record.ts';
@@ -76,7 +77,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
     async prepare(next: GatewaySettings): Promise<Prepared> {
       const before = services.settings.admin;
       assertReloadable(before, next.admin);
-      if (next.admin.tls) createSecureContext(tlsOptions(next.admin.tls));
+      if (next.admin.tls) createSecureContext(listenerTlsOptions(next.admin.tls));
       const replacing =
         before.listenAddress === next.admin.listenAddress
           ? undefined

@@ -27,7 +27,7 @@ export class JournalError extends Error {
 export function brokenJournal(file: string, what: string): JournalError {
   return new JournalError(
     'broken',
-    `the journal ${file} is not whole: ${what}; look with "zlb-exporter audit verify ${file}", keep all files whose names begin with it as evidence, move them away, and restart the exporter to begin a new chain on purpose`,
+    `the journal ${file} is not intact: ${what}; look with "zlb-exporter audit verify ${file}", keep all files whose names begin with it as evidence, move them away, and restart the exporter to begin a new chain on purpose`,
   );
 }
 

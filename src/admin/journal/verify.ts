@@ -5,7 +5,7 @@ import { openForReading, schemaDifferences } from './database.ts';
 import { createStateCheck } from './state-check.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
 
-/** The records of a journal on disk; it is whole if there are no faults. */
+/** The records of a journal on disk; it is intact if there are no faults. */
 export interface Verification {
   readonly records: number;
   readonly first: AuditLine | undefined;

@@ -89,7 +89,7 @@ async function readCandidate(
     return unreadableText(path, error);
   }
   const parsed = certificatesIn(cert.text);
-  if ('problem' in parsed) return `${pathText(path)} ${parsed.problem}`;
+  if ('error' in parsed) return `${pathText(path)} ${parsed.error}`;
   return { cert, keyPath, certificate: new X509Certificate(parsed.value) };
 }
 

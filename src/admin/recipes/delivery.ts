@@ -79,7 +79,7 @@ export async function planReplacement(
   if (wanted === undefined && others.length > 1)
     throw refusal(
       `${farmname} has ${others.length} certificates`,
-      `Say which one goes: ${others.map((file) => shellWord(`old=${file}`)).join(', or ')}.`,
+      `Say which one to replace: ${others.map((file) => shellWord(`old=${file}`)).join(', or ')}.`,
     );
   const store = await storeFor(context, newCertificate);
   const listed = store.stored.find(({ file }) => file === old);

@@ -20,8 +20,8 @@ export const installActivation: Recipe = {
   async plan(context) {
     const { calls, files, now } = context;
     const certificates = certificatesIn(files.file ?? '');
-    if ('problem' in certificates)
-      throw unusableFile(`It ${certificates.problem}.`, 'Give the file as it was issued, in PEM.');
+    if ('error' in certificates)
+      throw unusableFile(`It ${certificates.error}.`, 'Give the file as it was issued, in PEM.');
     // An appliance reads the first one only (docs/api.md §3.11).
     const certificate = new X509Certificate(certificates.value);
     assertValidNow(certificate, now());

@@ -40,8 +40,8 @@ export function readNewCertificate(
 ): NewCertificate {
   const certificates = certificatesOf(cert);
   const privateKey = privateKeyIn(withoutReturns(key.text));
-  if ('problem' in privateKey)
-    throw undeliverable(`${key.path} ${privateKey.problem}.`, 'Give the plain key of the certificate.');
+  if ('error' in privateKey)
+    throw undeliverable(`${key.path} ${privateKey.error}.`, 'Give the plain key of the certificate.');
   const secret = createPrivateKey(privateKey.value.reveal());
   const leaf = certificates.find((each) => each.checkPrivateKey(secret));
   if (!leaf)

@@ -78,7 +78,7 @@ export async function findPrevious(context: RecipeContext, candidates: FarmCerti
   if (replaced.length > 1)
     throw refusal(
       `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
-      'Say which one goes: --replaces=FILE.',
+      'Say which one to replace: --replaces=FILE.',
     );
   return { old: replaced[0]?.file, kept: [] };
 }

@@ -1,6 +1,6 @@
 import { type Command, UsageError } from '../command.ts';
-import type { Flags } from '../commands.ts';
-import { adminHelp } from './help.ts';
+import type { Flags } from '../flags.ts';
+import { commands } from '../commands.ts';
 import { quotable } from './words.ts';
 import { callOperation, operationFlags } from './call-operation.ts';
 import { builtInCommands, listOperations } from './built-in-commands.ts';
@@ -9,31 +9,32 @@ import { askRecipeFlags, recipeFlags, runRecipe } from './run-recipe.ts';
 import { changeCommandOf, askFlags } from './changes.ts';
 import { type AdminCommand, withSession } from './session.ts';
 
-/** Sends requests to the admin gateway of a running exporter. */
 export const admin: Command = async (context) => {
-  const { arguments: given, flags, say } = context;
+  const { arguments: given, flags, printOut } = context;
   const [first, ...rest] = given;
   if (first === undefined) {
-    say(adminHelp);
+    printOut(commands.admin.help);
     return 0;
   }
   if (first === 'operations') {
-    refuseFlags(flags, { name: 'admin operations', flags: ['json'] });
+    assertFlagsTaken(flags, { name: 'admin operations', flags: ['json'] });
     await listOperations(rest, context);
     return 0;
   }
   const command = commandOf(first, rest, flags.ask === true);
-  refuseFlags(flags, command);
+  assertFlagsTaken(flags, command);
   return await withSession(context, command.run);
 };
 
-/** Returns what the words ask for; throws a UsageError for words that ask for nothing. */
+/** Returns the command that the words name; throws a UsageError if they name none. */
 function commandOf(first: string, rest: readonly string[], isRequest: boolean): AdminCommand {
   if (first === 'changes') return changeCommandOf(rest);
   const builtIn = builtInCommands.get(first);
   if (builtIn) {
     if (rest.length > 0 && !builtIn.takesWords)
-      throw new UsageError(`admin ${first} takes no more words; an appliance of that name cannot be reached this way`);
+      throw new UsageError(
+        `admin ${first} takes no more arguments; an appliance of that name cannot be reached this way`,
+      );
     return { name: `admin ${first}`, flags: builtIn.flags, run: (session) => builtIn.run(session, rest) };
   }
   const [second, ...values] = rest;
@@ -54,10 +55,9 @@ function commandOf(first: string, rest: readonly string[], isRequest: boolean): 
   return { ...taken, run: (session) => callOperation(first, rest, session) };
 }
 
-/** Flags that every command takes. */
 const always = /^(?:admin\.|help$)/;
 
-function refuseFlags(flags: Flags, { name: what, flags: taken }: Pick<AdminCommand, 'name' | 'flags'>): void {
+function assertFlagsTaken(flags: Flags, { name: what, flags: taken }: Pick<AdminCommand, 'name' | 'flags'>): void {
   const stray = Object.keys(flags).find((name) => !always.test(name) && !taken.some((each) => each === name));
   if (stray !== undefined)
     throw new UsageError(`--${stray} is not valid with ${what}; zlb-exporter admin --help explains it`);

@@ -2,10 +2,10 @@ import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { isRecord } from '../../lib/check.ts';
 import { type CommandContext, UsageError } from '../command.ts';
-import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
+import { type GatewayRequest, reasonHeader, appliancePath } from './gateway-client.ts';
 import { recordsOf, renderJson } from './render.ts';
 import { pairLines, tableLines, valueText } from '../table.ts';
-import { type AdminCommand, type AdminSession, show } from './session.ts';
+import { type AdminCommand, type AdminSession, sendAndPrint } from './session.ts';
 import { quotable, parseTarget } from './words.ts';
 
 interface BuiltInCommand extends Pick<AdminCommand, 'flags'> {
@@ -16,11 +16,11 @@ interface BuiltInCommand extends Pick<AdminCommand, 'flags'> {
 const auditFilters = ['limit', 'principal', 'appliance', 'operation', 'event'] as const;
 
 export const builtInCommands: ReadonlyMap<string, BuiltInCommand> = new Map<string, BuiltInCommand>([
-  ['appliances', { flags: ['json'], run: (session) => show(session, get('/appliances'), renderJson) }],
-  ['whoami', { flags: ['json'], run: (session) => show(session, get('/whoami'), renderJson) }],
+  ['appliances', { flags: ['json'], run: (session) => sendAndPrint(session, get('/appliances'), renderJson) }],
+  ['whoami', { flags: ['json'], run: (session) => sendAndPrint(session, get('/whoami'), renderJson) }],
   ['parameters', { flags: ['json'], takesWords: true, run: parameters }],
   ['audit', { flags: ['json', ...auditFilters], run: audit }],
-  ['frozen', { flags: ['json'], run: (session) => show(session, get('/freeze'), freezeLines) }],
+  ['frozen', { flags: ['json'], run: (session) => sendAndPrint(session, get('/freeze'), freezeLines) }],
   ['freeze', { flags: ['json', 'reason'], run: (session) => changeFreeze('PUT', session) }],
   ['unfreeze', { flags: ['json', 'reason'], run: (session) => changeFreeze('DELETE', session) }],
 ]);
@@ -36,16 +36,19 @@ async function audit(session: AdminSession): Promise<void> {
     const value = session.flags[name];
     if (value !== undefined) query.set(name, value);
   }
-  await show(session, get(query.size === 0 ? '/audit' : `/audit?${query.toString()}`), auditLines);
+  await sendAndPrint(session, get(query.size === 0 ? '/audit' : `/audit?${query.toString()}`), auditLines);
 }
 
 async function changeFreeze(method: 'PUT' | 'DELETE', session: AdminSession): Promise<void> {
   const headers = reasonHeader(session.flags.reason);
-  await show(session, { method, path: '/freeze', headers }, freezeLines);
+  await sendAndPrint(session, { method, path: '/freeze', headers }, freezeLines);
 }
 
 /** Lists the operations in which every word occurs; needs no gateway. */
-export async function listOperations(words: readonly string[], { flags, say, shell }: CommandContext): Promise<void> {
+export async function listOperations(
+  words: readonly string[],
+  { flags, printOut, shell }: CommandContext,
+): Promise<void> {
   const wanted = words.map((word) => word.toLowerCase());
   const found = Object.entries(endpoints)
     .map(([key, { route, risk, body, summary }]: [string, EndpointRow]) => ({ key, route, risk, body, summary }))
@@ -58,9 +61,9 @@ export async function listOperations(words: readonly string[], { flags, say, she
     return;
   }
   const rows = found.map(({ key, route, risk, body, summary }) => [key, route, risk, body, summary]);
-  for (const line of tableLines(['operation', 'route', 'risk', 'body', 'about'], rows)) say(line);
-  say('');
-  say(`${found.length} of ${Object.keys(endpoints).length} operations.`);
+  for (const line of tableLines(['operation', 'route', 'risk', 'body', 'about'], rows)) printOut(line);
+  printOut('');
+  printOut(`${found.length} of ${Object.keys(endpoints).length} operations.`);
 }
 
 function auditLines(response: unknown): readonly string[] {
@@ -116,7 +119,9 @@ async function parameters(session: AdminSession, words: readonly string[]): Prom
         : `${operationId} takes a file and no parameters: --body=@PATH`,
     );
   if (fields.length > 0)
-    throw new UsageError(`only names in the path count here: ${operationId} is ${row.route}; leave the others out`);
+    throw new UsageError(
+      `only the values of the path are used here (${operationId} is ${row.route}); leave the others out`,
+    );
   const query = new URLSearchParams({ operation: operationId, ...call.params });
-  await show(session, get(`${applianceBase(appliance)}/parameters?${query.toString()}`), renderJson);
+  await sendAndPrint(session, get(`${appliancePath(appliance)}/parameters?${query.toString()}`), renderJson);
 }

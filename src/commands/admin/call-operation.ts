@@ -4,15 +4,15 @@ import { isWriteRisk } from '../../admin/policy/policy.ts';
 import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
-import { type AdminCommand, type AdminSession, isAgreed, optionsOf, printResponse } from './session.ts';
-import { readContent, redactor } from './content.ts';
-import { type CallOptions, checkedReply, requestFor } from './gateway-client.ts';
+import { type AdminCommand, type AdminSession, askAgreement, optionsOf, printResponse } from './session.ts';
+import { readRequestBody, createRedactor } from './content.ts';
+import { type CallOptions, parseReply, requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showResponse } from './show-response.ts';
 import type { Content } from '../../admin/recipes/calls.ts';
 import { type DryRun, DryRunSchema } from '../../admin/calls/dry-run.ts';
 import { dryRunLines, refusalLines, warningLines, wouldFail } from './dry-run-lines.ts';
-import type { Asking } from './run-change.ts';
-import { askForChange, showWaiting, waitsCode } from './changes.ts';
+import type { ChangeBody } from './run-change.ts';
+import { askForChange, printWaitingChange, waitsExitCode } from './changes.ts';
 import { parseTarget } from './words.ts';
 
 export const operationFlags: AdminCommand['flags'] = [
@@ -29,7 +29,7 @@ export const operationFlags: AdminCommand['flags'] = [
 
 /**
  * Sends one operation to one appliance and shows what comes back, or asks for it. Resolves to the
- * exit code: 1 for the dry run of what would be refused, 2 when nobody agreed to it, 3 when it
+ * exit code: 1 for the dry run of a call that would be refused, 2 when nobody agreed, 3 when it
  * waits for approval.
  */
 export async function callOperation(
@@ -40,15 +40,15 @@ export async function callOperation(
   const { flags, shell } = session;
   const { call, fields } = parseTarget(words, session.operations);
   const path = flags.output;
-  const content = await readContent(call.operation, fields, flags.body, shell);
+  const content = await readRequestBody(call.operation, fields, flags.body, shell);
   const options = optionsOf(flags, flags.reason);
   const prepared = { appliance, call, content, options };
   const output = path === undefined || flags['dry-run'] ? undefined : await createOutputFile(path);
-  const redact = redactor(content);
+  const redact = createRedactor(content);
   const redacted = {
     ...session,
-    say: (line: string) => session.say(redact(line)),
-    warn: (line: string) => session.warn(redact(line)),
+    printOut: (line: string) => session.printOut(redact(line)),
+    printErr: (line: string) => session.printErr(redact(line)),
   };
   try {
     if (flags['dry-run']) return await showDryRun(prepared, redacted);
@@ -78,9 +78,9 @@ async function dryRunOf(
   const response = await session.client.send(
     requestFor(appliance, call, content, { ...options, confirm, dryRun: true }),
   );
-  const body = await response.whole();
-  const title = 'The gateway answered a dry run with something else';
-  return { dryRun: checkedReply(DryRunSchema, parseJson(body), title), body };
+  const body = await response.readBody();
+  const title = 'The gateway answered a dry run with something other than its result';
+  return { dryRun: parseReply(DryRunSchema, parseJson(body), title), body };
 }
 
 async function showDryRun(prepared: PreparedCall, session: AdminSession): Promise<number> {
@@ -99,15 +99,14 @@ async function ask(
   if (row.body !== 'json' && row.body !== 'none')
     throw new UsageError(`${operationId} takes a file, which is not kept until somebody approves it; leave --ask out`);
   // The approval of its plan confirms it: a name is not needed here.
-  const body = content && (parseJson(content.bytes) as Asking['body']);
+  const body = content && (parseJson(content.bytes) as ChangeBody['body']);
   await askForChange({ appliance, operation: operationId, parameters, body, reason, force }, session);
   return 0;
 }
 
-/** Resolves to the exit code. */
 async function send(prepared: PreparedCall, session: AdminSession, output: OutputFile | undefined): Promise<number> {
   const { appliance, call, content, options } = prepared;
-  const { flags, client, warn } = session;
+  const { flags, client, printErr } = session;
   const given = flags.confirm;
   const confirm = given ?? confirmationOf(call, appliance)[0];
   if (isWriteRisk(call.operation.row.risk)) {
@@ -115,17 +114,17 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
     // The appliance has the last word, and its description may be wrong.
     if (dryRun.would === 'be refused' || (wouldFail(dryRun) && !flags.force)) {
       if (flags.json) await session.shell.write(body);
-      for (const line of refusalLines(dryRun)) warn(line);
+      for (const line of refusalLines(dryRun)) printErr(line);
       return 1;
     }
-    for (const line of warningLines(dryRun)) warn(line);
+    for (const line of warningLines(dryRun)) printErr(line);
     const unconfirmed = given === undefined ? confirm : undefined;
-    if (!(await isAgreed(`${call.operation.operationId} on ${appliance}`, session, unconfirmed))) return 2;
+    if (!(await askAgreement(`${call.operation.operationId} on ${appliance}`, session, unconfirmed))) return 2;
   }
   const response = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
-  if (response.waitsAs !== undefined) {
-    await showWaiting(response, session);
-    return waitsCode;
+  if (response.changeId !== undefined) {
+    await printWaitingChange(response, session);
+    return waitsExitCode;
   }
   await showResponse(response, appliance, session, output);
   return 0;

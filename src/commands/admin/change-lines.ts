@@ -8,13 +8,13 @@ import {
   objectionLines,
 } from '../../admin/changes/change.ts';
 import { callLines, presentLines } from './dry-run-lines.ts';
-import { checkedReply } from './gateway-client.ts';
+import { parseReply } from './gateway-client.ts';
 import { recordsOf } from './render.ts';
 import { pairLines, tableLines } from '../table.ts';
 
 /** Checks the gateway's response about a change; throws an {@link AdminError}. */
 export function readChange(change: unknown): ShownChange {
-  return checkedReply(ShownChangeSchema, change, 'The gateway answered with something else than a change');
+  return parseReply(ShownChangeSchema, change, 'The gateway answered with something other than a change');
 }
 
 const meanings: Readonly<Record<ChangeState, string>> = {
@@ -42,7 +42,7 @@ export function changeLines(change: ShownChange): readonly string[] {
   return [
     stateLine(change),
     '',
-    ...pairLines(originOf(change)),
+    ...pairLines(originPairs(change)),
     ...(plan.facts.length === 0 ? [] : ['', ...plan.facts.map((fact) => oneLine(fact, 1_000))]),
     '',
     ...tableLines(
@@ -58,7 +58,7 @@ export function changeLines(change: ShownChange): readonly string[] {
 
 type Pairs = readonly (readonly [name: string, value: unknown])[];
 
-function originOf(change: ShownChange): Pairs {
+function originPairs(change: ShownChange): Pairs {
   const { title, appliance, force, requested_by: by, reason, created, expires, decision } = change;
   const [alert] = change.alerts;
   return [

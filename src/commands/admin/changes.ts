@@ -5,27 +5,30 @@ import { UsageError } from '../command.ts';
 import { listLines, outcomeLines, readChange, changeLines, stateLine, undecidedLines } from './change-lines.ts';
 import type { GatewayResponse, GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
-import { type Asking, post } from './run-change.ts';
-import { type AdminCommand, type AdminSession, isAgreed, printResponse, show } from './session.ts';
+import { type ChangeBody, postRequest } from './run-change.ts';
+import { type AdminCommand, type AdminSession, askAgreement, printResponse, sendAndPrint } from './session.ts';
 
 /** Ends with this code when a change was not sent, because it waits for approval. */
-export const waitsCode = 3;
+export const waitsExitCode = 3;
 
-/** Flags that ask for a change instead of sending it. */
+/** The flags of a call that is proposed as a change instead of sent. */
 export const askFlags: AdminCommand['flags'] = ['ask', 'reason', 'force', 'json', 'yes'];
 
-/** Makes a change, and shows it; nothing is sent to an appliance. */
-export async function askForChange(change: Asking, session: AdminSession): Promise<void> {
-  await showWaiting(await session.client.send(post('/changes', change)), session);
+/** Creates a change, and prints it; nothing is sent to an appliance. */
+export async function askForChange(change: ChangeBody, session: AdminSession): Promise<void> {
+  await printWaitingChange(await session.client.send(postRequest('/changes', change)), session);
 }
 
-/** Shows the change that the gateway made instead of sending a change. */
-export async function showWaiting(response: Pick<GatewayResponse, 'whole'>, session: AdminSession): Promise<void> {
-  const { flags, say, warn, shell } = session;
-  const body = await response.whole();
+/** Prints the change that was created because its call needs approval. */
+export async function printWaitingChange(
+  response: Pick<GatewayResponse, 'readBody'>,
+  session: AdminSession,
+): Promise<void> {
+  const { flags, printOut, printErr, shell } = session;
+  const body = await response.readBody();
   const change = readChange(parseJson(body));
-  if (!flags.json) return printLines(undecidedLines(change), { say, warn });
-  warn(stateLine(change));
+  if (!flags.json) return printLines(undecidedLines(change), { printOut, printErr });
+  printErr(stateLine(change));
   await shell.write(body);
 }
 
@@ -33,7 +36,6 @@ interface ChangeCommand extends Pick<AdminCommand, 'flags'> {
   readonly run: (id: string, session: AdminSession) => ReturnType<AdminCommand['run']>;
 }
 
-/** The words after `admin changes`. */
 export const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string, ChangeCommand>([
   ['list', { flags: ['json', 'state'], run: (_, session) => list(session) }],
   [
@@ -41,7 +43,7 @@ export const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string
     {
       flags: ['json'],
       run: (id, session) =>
-        show(session, { method: 'GET', path: pathOf(id) }, (response) => undecidedLines(readChange(response))),
+        sendAndPrint(session, { method: 'GET', path: pathOf(id) }, (response) => undecidedLines(readChange(response))),
     },
   ],
   ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],
@@ -57,7 +59,7 @@ export function changeCommandOf([word = 'list', id = '', ...more]: readonly stri
       `admin changes takes ${[...changeCommands.keys()].join(', ')}; to look at one: admin changes show ID`,
     );
   const name = `admin changes ${word}`;
-  if (more.length > 0 || (word === 'list' && id !== '')) throw new UsageError(`${name} takes no more words`);
+  if (more.length > 0 || (word === 'list' && id !== '')) throw new UsageError(`${name} takes no more arguments`);
   if (word !== 'list' && id === '')
     throw new UsageError(`the id is missing: ${name} ID; zlb-exporter admin changes lists them`);
   return { name, flags: command.flags, run: (session) => command.run(id, session) };
@@ -70,25 +72,27 @@ async function list(session: AdminSession): Promise<void> {
     wanted === 'all' ? [] : wanted.split(',').map((state): [string, string] => ['state', state]),
   );
   const path = query.size === 0 ? '/changes' : `/changes?${query.toString()}`;
-  await show(session, { method: 'GET', path }, listLines);
+  await sendAndPrint(session, { method: 'GET', path }, listLines);
 }
 
 async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): Promise<void> {
   const reason = session.flags.reason;
   if (word === 'deny' && reason === undefined)
     throw new UsageError('a denial needs a reason, for those who asked: --reason=TEXT');
-  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (response) => [stateLine(readChange(response))]);
+  await sendAndPrint(session, postRequest(`${pathOf(id)}/${word}`, { reason }), (response) => [
+    stateLine(readChange(response)),
+  ]);
 }
 
 /** A change, and the response that had it. */
-interface SeenChange {
+interface FetchedChange {
   readonly change: ShownChange;
   readonly body: Buffer;
 }
 
 /**
- * Approves a plan that somebody has looked at: on a terminal the one that it shows, in a script the
- * one of `--digest`. Resolves to the exit code.
+ * Approves a plan that a person has seen: on a terminal the plan that it prints, in a script the
+ * plan of `--digest`. Resolves to the exit code.
  */
 async function approve(id: string, session: AdminSession): Promise<number> {
   const { flags } = session;
@@ -98,7 +102,7 @@ async function approve(id: string, session: AdminSession): Promise<number> {
       '--yes needs --digest=HEX, of the plan that somebody has looked at; zlb-exporter admin changes show ID has it',
     );
   // A script reads only the response.
-  const quiet = flags.json ? { ...session, say: session.warn } : session;
+  const quiet = flags.json ? { ...session, printOut: session.printErr } : session;
   const approved =
     flags.yes && digest !== undefined ? await sendApproval(id, digest, session) : await approveShown(id, digest, quiet);
   if (typeof approved === 'number') return approved;
@@ -112,44 +116,44 @@ async function approveShown(
   id: string,
   digest: string | undefined,
   session: AdminSession,
-): Promise<SeenChange | number> {
-  const { warn, shell } = session;
-  const { change } = await see(session, { method: 'GET', path: pathOf(id) });
+): Promise<FetchedChange | number> {
+  const { printErr, shell } = session;
+  const { change } = await fetchChange(session, { method: 'GET', path: pathOf(id) });
   printLines(changeLines(change), session);
   if (change.cannot_approve !== null) {
-    warn(oneLine(change.cannot_approve, 1_000));
+    printErr(oneLine(change.cannot_approve, 1_000));
     return 1;
   }
   if (!shell.ask) {
     const missing = `--digest=${oneLine(change.digest, 64)} --yes`;
-    warn(`Nothing was done: no terminal is there to ask for your agreement; repeat it with ${missing}.`);
+    printErr(`Nothing was done: there is no terminal to ask for your agreement; repeat it with ${missing}.`);
     return 2;
   }
   const { title, appliance } = change;
-  if (!(await isAgreed(`the approval of ${id}: ${title} on ${appliance}`, session))) return 2;
+  if (!(await askAgreement(`the approval of ${id}: ${title} on ${appliance}`, session))) return 2;
   return await sendApproval(id, digest ?? change.digest, session);
 }
 
-async function sendApproval(id: string, digest: string, session: AdminSession): Promise<SeenChange> {
+async function sendApproval(id: string, digest: string, session: AdminSession): Promise<FetchedChange> {
   const reason = session.flags.reason;
-  return await see(session, post(`${pathOf(id)}/approve`, { digest, reason }));
+  return await fetchChange(session, postRequest(`${pathOf(id)}/approve`, { digest, reason }));
 }
 
 const watchIntervalMs = 2_000;
 
-async function watch(approved: SeenChange, session: AdminSession): Promise<SeenChange> {
+async function watch(approved: FetchedChange, session: AdminSession): Promise<FetchedChange> {
   const path = pathOf(approved.change.id);
-  session.say('  … it is being carried out, and goes on if this command is stopped');
+  session.printOut('  … it is being carried out, and goes on if this command is stopped');
   let seen = approved;
   while (seen.change.outcome === null) {
     await session.sleep(watchIntervalMs);
-    seen = await see(session, { method: 'GET', path });
+    seen = await fetchChange(session, { method: 'GET', path });
   }
   return seen;
 }
 
-async function see(session: AdminSession, request: GatewayRequest): Promise<SeenChange> {
-  const body = await (await session.client.send(request)).whole();
+async function fetchChange(session: AdminSession, request: GatewayRequest): Promise<FetchedChange> {
+  const body = await (await session.client.send(request)).readBody();
   return { change: readChange(parseJson(body)), body };
 }
 

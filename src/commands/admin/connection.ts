@@ -1,10 +1,10 @@
 import { Agent } from 'undici';
 import { misspeltVariables } from '../../config/environment.ts';
 import { connectByName } from '../../lib/connect-by-name.ts';
-import { maxNameMs, Names } from '../../lib/names.ts';
+import { maxResolveMs, HostResolver } from '../../lib/host-resolver.ts';
 import { Secret } from '../../lib/secret.ts';
 import { type CommandContext, UsageError } from '../command.ts';
-import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, type TlsFiles } from '../server-address.ts';
+import { parseUrl, readTlsFiles, assertSecretProtected, readTextFile, type TlsFiles } from '../server-address.ts';
 
 /** The address of the gateway and the credentials of the caller. */
 export interface Connection extends TlsFiles {
@@ -20,13 +20,13 @@ export async function readConnection({ flags, env }: Pick<CommandContext, 'flags
   const misspelt = misspeltVariables(env).find(({ meant }) => meant.startsWith('ZLB_ADMIN_'));
   if (misspelt)
     throw new UsageError(
-      `the variable ${misspelt.variable} has no effect; did you mean ${misspelt.meant}? Set that, or unset this`,
+      `the variable ${misspelt.variable} has no effect; did you mean ${misspelt.meant}? Set that one, or unset this one`,
     );
   const url = parseUrl(
     flags['admin.url'] ?? env.ZLB_ADMIN_URL ?? defaultUrl,
     '--admin.url (or ZLB_ADMIN_URL) must be a URL such as https://lb-admin.example.com:9445',
   );
-  refuseOpenSecret(url, 'a token');
+  assertSecretProtected(url, 'a token');
   const certificates = await readTlsFiles(flags, url, 'admin.');
   return { url: url.href.replace(/(?<!\/)\/+$/, ''), token: await readToken({ flags, env }), ...certificates };
 }
@@ -34,7 +34,7 @@ export async function readConnection({ flags, env }: Pick<CommandContext, 'flags
 export function tlsAgent({ ca, cert, key }: TlsFiles, options: Agent.Options = {}): Agent {
   return new Agent({
     ...options,
-    connect: connectByName(new Names(), maxNameMs, {
+    connect: connectByName(new HostResolver(), maxResolveMs, {
       // Set here, so that no environment variable can switch it off.
       rejectUnauthorized: true,
       ...(ca && { ca }),
@@ -52,11 +52,11 @@ async function readToken({ flags, env }: Pick<CommandContext, 'flags' | 'env'>):
   const [source, text] =
     file === undefined
       ? ['ZLB_ADMIN_TOKEN', env.ZLB_ADMIN_TOKEN ?? '']
-      : ['the token file', await textOf('the token file', file, 'key')];
+      : ['the token file', await readTextFile('the token file', file, 'key')];
   const token = text.trim();
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new UsageError(
-      `${source} holds no token: one line of letters, digits and signs, as zlb-exporter token prints`,
+      `${source} contains no token; it must be one line of letters, digits and signs, as zlb-exporter token prints`,
     );
   return new Secret(token);
 }

@@ -15,7 +15,7 @@ import type { Content } from '../../admin/recipes/calls.ts';
  * Returns the body of a call: a file, or the remaining values as a JSON object. Throws a
  * UsageError.
  */
-export async function readContent(
+export async function readRequestBody(
   { operationId, row: { body: kind } }: Operation,
   fields: readonly Assignment[],
   source: string | undefined,
@@ -73,7 +73,6 @@ async function readWhole(path: string, what: string): Promise<Buffer> {
   }
 }
 
-/** Reads a whole text file, as {@link readWhole} does. */
 export async function readText(path: string, what: string): Promise<string> {
   return (await readWhole(path, what)).toString();
 }
@@ -85,7 +84,7 @@ const minSecretLength = 4;
  * Returns a function that masks the passwords and keys of a request body in a text: appliances
  * repeat them in their responses.
  */
-export function redactor(content: Content | undefined): (text: string) => string {
+export function createRedactor(content: Content | undefined): (text: string) => string {
   const body = content?.type === bodyTypes.json[0] ? parseJson(content.bytes) : undefined;
   const texts = maskedTexts(body).filter((text) => text.length >= minSecretLength);
   const secrets = texts.flatMap((text) => [

@@ -26,7 +26,6 @@ export function dryRunLines({ operation, risk, request, current, ...outcome }: D
   ];
 }
 
-/** Returns why a call was not sent after its dry run. */
 export function refusalLines(dryRun: DryRun): readonly string[] {
   return [
     oneLine(`zlb-exporter: ${dryRun.operation} was not sent: ${outcomeText(dryRun)}.`, 300),
@@ -68,7 +67,6 @@ function outcomeText({ would, validation }: Pick<DryRun, 'would' | 'validation'>
 
 const maxLines = 40;
 
-/** Renders the beginning of the present state of an object. */
 export function presentLines({ operation, body }: NonNullable<DryRun['current']>): readonly string[] {
   const source = oneLine(operation, 64);
   const lines = renderJson(body);

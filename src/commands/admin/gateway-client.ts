@@ -6,7 +6,7 @@ import { decode } from '../../appliance/decode.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
-import { NameError, nameRemedy } from '../../lib/names.ts';
+import { ResolveError, resolveRemedy } from '../../lib/host-resolver.ts';
 import { beforeFirstByte } from '../../lib/sending.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
@@ -21,7 +21,7 @@ export interface GatewayRequest {
   readonly content?: Content | undefined;
 }
 
-/** The wishes of a caller beside the content of a call. */
+/** What a caller may add to a call. */
 export interface CallOptions {
   readonly confirm?: string | undefined;
   readonly reason?: string | undefined;
@@ -38,36 +38,33 @@ export interface GatewayResponse {
   /** True for a response that is a file to save. */
   readonly attachment: boolean;
   readonly requestId: string;
-  /** The change that the gateway made of a change, instead of sending it. */
-  readonly waitsAs: string | undefined;
+  /** The id of the change that was created because the call needs approval. */
+  readonly changeId: string | undefined;
   readonly body: Readable;
   /**
    * Resolves to the whole body; rejects with an {@link AdminError}, also for a body that is too
    * long for memory.
    */
-  readonly whole: () => Promise<Buffer>;
+  readonly readBody: () => Promise<Buffer>;
 }
 
-/**
- * Sends requests to the admin gateway. Every failure is an {@link AdminError}; a refusal by the
- * appliance is a response.
- */
-export interface GatewayClient {
-  send(request: GatewayRequest): Promise<GatewayResponse>;
-  close(): Promise<void>;
-}
-
-/** The gateway ends each wait by itself: `admin.timeout` is at most an hour. */
-const patienceMs = 7_200_000;
+/** Longer than the gateway lets a caller wait: `admin.timeout` is at most an hour. */
+const maxWaitMs = 7_200_000;
 /** More requests wait here: a delivery asks for all appliances at the same time. */
 const maxConnections = 8;
 
-export function createGatewayClient(connection: Connection, signal: AbortSignal): GatewayClient {
+export type GatewayClient = ReturnType<typeof createGatewayClient>;
+
+/**
+ * Creates a client of the admin gateway. Every failure of `send` is an {@link AdminError}; a refusal
+ * by the appliance is a response.
+ */
+export function createGatewayClient(connection: Connection, signal: AbortSignal) {
   const { url, token } = connection;
   const agent = tlsAgent(connection, {
     connections: maxConnections,
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
+    headersTimeout: maxWaitMs,
+    bodyTimeout: maxWaitMs,
   });
 
   async function send(request: GatewayRequest): Promise<GatewayResponse> {
@@ -93,15 +90,15 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
     if (requestId === '') {
       await body.dump();
       throw new AdminError(`${url} is not an admin gateway`, {
-        detail: `It answered ${status}, and not in the way of one.`,
+        detail: `It answered ${status}, but not as a gateway does.`,
         remedy: 'Check --admin.url: the gateway has a port of its own, admin.listen_address in the configuration.',
       });
     }
     if (mediaType === 'application/problem+json') throw problemError(status, requestId, await readWholeBody(body));
     const attachment = headerOf(headers, 'content-disposition').startsWith('attachment');
     // The gateway passes no Location of an appliance on.
-    const waitsAs = status === 202 ? /^\/changes\/([\w-]+)$/.exec(headerOf(headers, 'location'))?.[1] : undefined;
-    return { status, mediaType, attachment, requestId, waitsAs, body, whole: () => readWholeBody(body) };
+    const changeId = status === 202 ? /^\/changes\/([\w-]+)$/.exec(headerOf(headers, 'location'))?.[1] : undefined;
+    return { status, mediaType, attachment, requestId, changeId, body, readBody: () => readWholeBody(body) };
   }
 
   async function exchange(
@@ -119,7 +116,7 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
           : token.scrub(messageOf(error)),
         remedy: sentences(
           wasSent && mayChange(request) ? 'Whether it was carried out is not known: look before you repeat it.' : '',
-          adviceFor(error, reason, url),
+          remedyFor(error, reason, url),
         ),
       });
     }
@@ -128,12 +125,11 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
   return { send, close: () => agent.destroy() };
 }
 
-/** Returns false for reads and dry runs. */
 function mayChange({ method, path, headers }: GatewayRequest): boolean {
   return method !== 'GET' && headers?.['x-dry-run'] === undefined && !path.endsWith('?dry_run=true');
 }
 
-/** Makes an error of the gateway's problem document (RFC 9457). */
+/** Returns the error for a problem document of the gateway (RFC 9457). */
 function problemError(status: number, requestId: string, body: Buffer): AdminError {
   const problem = parseJson(body);
   const field = (name: string): string => {
@@ -179,8 +175,8 @@ function speaksNoTls(error: unknown): boolean {
   return /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL)$/.test(errorCode(error));
 }
 
-function adviceFor(error: unknown, reason: FailureReason, url: string): string {
-  if (error instanceof NameError) return `In --admin.url (or ZLB_ADMIN_URL), ${nameRemedy}.`;
+function remedyFor(error: unknown, reason: FailureReason, url: string): string {
+  if (error instanceof ResolveError) return `In --admin.url (or ZLB_ADMIN_URL), ${resolveRemedy}.`;
   if (speaksNoTls(error)) return 'Write http:// in --admin.url (or ZLB_ADMIN_URL).';
   // A TLS listener closes the connection on plain text.
   if (isClosedSocket(error) && url.startsWith('http:'))
@@ -210,7 +206,6 @@ async function readWholeBody(body: Readable): Promise<Buffer> {
   }
 }
 
-/** Returns the error for a response that ended early. */
 export function truncated(error: unknown): AdminError {
   return new AdminError('The response was truncated', {
     detail: messageOf(error),
@@ -227,7 +222,7 @@ export function tooLong(): AdminError {
 }
 
 /** Checks a response of the gateway; throws an {@link AdminError} when it does not fit. */
-export function checkedReply<Schema extends TSchema>(schema: Schema, response: unknown, title: string): Static<Schema> {
+export function parseReply<Schema extends TSchema>(schema: Schema, response: unknown, title: string): Static<Schema> {
   const checked = decode(schema, response);
   if (checked.ok) return response as Static<Schema>;
   throw new AdminError(title, {
@@ -236,7 +231,7 @@ export function checkedReply<Schema extends TSchema>(schema: Schema, response: u
   });
 }
 
-export function applianceBase(appliance: string): string {
+export function appliancePath(appliance: string): string {
   return `/appliances/${encodeURIComponent(appliance)}`;
 }
 
@@ -248,7 +243,7 @@ export function requestFor(
 ): GatewayRequest {
   return {
     method: operation.method,
-    path: `${applianceBase(appliance)}${path}`,
+    path: `${appliancePath(appliance)}${path}`,
     content,
     headers: {
       // Header values are ASCII; names and reasons may hold other letters.

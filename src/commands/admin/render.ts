@@ -84,7 +84,7 @@ function* sectionsOf(value: unknown, title: string, depth: number): Generator<Se
 function* sectionsOfRecord(value: Readonly<Record<string, unknown>>, title: string, depth: number): Generator<Section> {
   const { plain, nested } = divide(value);
   if (plain.length > 0 || nested.length === 0) yield { title, lines: pairLines(plain.slice(0, maxRendered)) };
-  for (const [name, inner] of nested) yield* sectionsOf(inner, within(title, name), depth + 1);
+  for (const [name, inner] of nested) yield* sectionsOf(inner, nestedTitle(title, name), depth + 1);
 }
 
 function* sectionsOfList(
@@ -103,11 +103,11 @@ function* sectionsOfList(
   yield { title, lines: more === 0 ? table : [...table, `… and ${more} more columns`] };
   for (const [index, { nested }] of divided.entries()) {
     const label = identityOf(rows[index] ?? {});
-    for (const [name, value] of nested) yield* sectionsOf(value, within(within(title, label), name), depth + 1);
+    for (const [name, value] of nested)
+      yield* sectionsOf(value, nestedTitle(nestedTitle(title, label), name), depth + 1);
   }
 }
 
-/** Returns the name of an object in a list. */
 function identityOf(record: Readonly<Record<string, unknown>>): string {
   const { plain } = divide(record);
   const label = (plain.find(([name]) => identities.includes(name)) ?? plain[0])?.[1];
@@ -150,7 +150,7 @@ function isBlank(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-function within(title: string, name: string): string {
+function nestedTitle(title: string, name: string): string {
   const short = oneLine(name, 200);
   return title === '' ? short : `${title} › ${short}`;
 }
@@ -160,10 +160,13 @@ function line(value: unknown): string {
 }
 
 /** Prints at most {@link maxLines} lines; the note about the rest goes to standard error. */
-export function printLines(lines: readonly string[], { say, warn }: Pick<CommandContext, 'say' | 'warn'>): void {
-  for (const line of lines.slice(0, maxLines)) say(line);
+export function printLines(
+  lines: readonly string[],
+  { printOut, printErr }: Pick<CommandContext, 'printOut' | 'printErr'>,
+): void {
+  for (const line of lines.slice(0, maxLines)) printOut(line);
   if (lines.length > maxLines)
-    warn(
+    printErr(
       `zlb-exporter: these are only the first ${maxLines} lines of a longer answer; --json into a pipe has all of it, and --output=FILE of an operation's`,
     );
 }

@@ -11,59 +11,62 @@ import { AdminError } from '../../admin/policy/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { readChange } from './change-lines.ts';
-import { type GatewayRequest, checkedReply, tooLong } from './gateway-client.ts';
+import { type GatewayRequest, parseReply, tooLong } from './gateway-client.ts';
 import type { AdminSession } from './session.ts';
 
-/** The body of a change; members without a value are left out. */
-export type Asking = Pick<ChangeRequest, 'appliance'> & {
+/** The body of a request that creates a change; members without a value are left out. */
+export type ChangeBody = Pick<ChangeRequest, 'appliance'> & {
   readonly [Name in keyof ChangeRequest]?: ChangeRequest[Name] | undefined;
 };
 
-/** Returns the request of a change, or of another path of changes. */
-export function post(path: string, value: unknown): GatewayRequest {
+export function postRequest(path: string, value: unknown): GatewayRequest {
   return { method: 'POST', path, content: { type: 'application/json', bytes: Buffer.from(JSON.stringify(value)) } };
 }
 
 /** Resolves to the plan of a change; nothing is changed. */
-export async function planOf(asked: Asking, session: Pick<AdminSession, 'client'>): Promise<ChangeDryRun> {
-  const response = await session.client.send(post('/changes?dry_run=true', { ...asked, run: 'now' }));
-  return checkedReply(
+export async function requestPlan(body: ChangeBody, session: Pick<AdminSession, 'client'>): Promise<ChangeDryRun> {
+  const response = await session.client.send(postRequest('/changes?dry_run=true', { ...body, run: 'now' }));
+  return parseReply(
     ChangeDryRunSchema,
-    parseJson(await response.whole()),
-    'The gateway answered with something else than a plan',
+    parseJson(await response.readBody()),
+    'The gateway answered with something other than a plan',
   );
 }
 
-/** The end of a change that was to run at once. */
-export interface Ran {
-  /** As it ended, or as it waits, or goes on without us. */
+/** A change that ran while this command waited for it. */
+export interface ChangeRun {
+  /** Its state when the response ended: it may wait for approval, or go on detached. */
   readonly change: ShownChange;
-  /** The lines of its outcome that were not told yet. */
-  readonly untold: readonly string[];
+  /** The lines of its outcome for which no event came. */
+  readonly unreported: readonly string[];
 }
 
-/** Lets the gateway run a change, and tells what its steps do. */
-export async function runNow(asked: Asking, session: AdminSession, tell: (event: ChangeEvent) => void): Promise<Ran> {
-  const response = await session.client.send(post('/changes', { ...asked, run: 'now' }));
-  if (response.status !== 200) return { change: readChange(parseJson(await response.whole())), untold: [] };
+/** Lets the gateway run a change; calls `onEvent` for each event of its steps. */
+export async function runNow(
+  body: ChangeBody,
+  session: AdminSession,
+  onEvent: (event: ChangeEvent) => void,
+): Promise<ChangeRun> {
+  const response = await session.client.send(postRequest('/changes', { ...body, run: 'now' }));
+  if (response.status !== 200) return { change: readChange(parseJson(await response.readBody())), unreported: [] };
   let id: string | undefined;
-  let told = 0;
+  let reported = 0;
   try {
     for await (const line of linesOf(response.body)) {
-      const event = checkedReply(ChangeEventSchema, parseJson(line), 'The gateway told something else than a step');
+      const event = parseReply(ChangeEventSchema, parseJson(line), 'The gateway sent something other than a step');
       if (event.event === 'started') ({ id } = event.change);
-      if (event.event === 'end') told += 1;
-      if (event.event !== 'over') tell(event);
-      else return { change: event.change, untold: (event.change.outcome?.lines ?? []).slice(told) };
+      if (event.event === 'end') reported += 1;
+      if (event.event !== 'over') onEvent(event);
+      else return { change: event.change, unreported: (event.change.outcome?.lines ?? []).slice(reported) };
     }
   } catch (error) {
     if (error instanceof AdminError) throw error;
   }
-  throw cutShort(id, session.stopped.aborted);
+  throw interruptedError(id, session.stopped.aborted);
 }
 
 /** Returns the error for a response that ended before its change did. */
-function cutShort(id: string | undefined, isInterrupted: boolean): AdminError {
+function interruptedError(id: string | undefined, isInterrupted: boolean): AdminError {
   const what = id === undefined ? 'list' : `show ${oneLine(id, 64)}`;
   return new AdminError(isInterrupted ? 'Interrupted' : 'The gateway stopped answering', {
     detail: isInterrupted

@@ -4,11 +4,11 @@ import { oneLine } from '../../lib/text.ts';
 import { parseDuration } from '../../lib/time.ts';
 import { UsageError } from '../command.ts';
 import { stateLine, stepLines, undecidedLines } from './change-lines.ts';
-import { askFlags, askForChange, waitsCode } from './changes.ts';
+import { askFlags, askForChange, waitsExitCode } from './changes.ts';
 import { readText } from './content.ts';
 import { printLines } from './render.ts';
-import { type Asking, planOf, runNow } from './run-change.ts';
-import { type AdminCommand, type AdminSession, isAgreed } from './session.ts';
+import { type ChangeBody, requestPlan, runNow } from './run-change.ts';
+import { type AdminCommand, type AdminSession, askAgreement } from './session.ts';
 import { namedValues } from './words.ts';
 
 export const recipeFlags: AdminCommand['flags'] = [
@@ -38,22 +38,22 @@ export async function runRecipe(
     throw new UsageError(`${recipe.name} takes a file, which is not kept until somebody approves it; leave --ask out`);
   if (flags.reason === undefined && !flags['dry-run'])
     throw new UsageError('a change needs a reason, for the audit: --reason=TEXT');
-  const asked = await askedFor(recipe, { appliance, words }, session);
+  const body = await changeBodyFor(recipe, { appliance, words }, session);
   if (flags.ask) {
-    await askForChange(asked, session);
+    await askForChange(body, session);
     return 0;
   }
   const head = [`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`, ''];
-  if (flags['dry-run']) return showDryRun(await planOf(asked, session), head, session);
-  if (!flags.yes) return await runAgreed(asked, head, session);
-  return await run(asked, session, ({ plan }) => [...head, ...shown(planLines(plan)), '']);
+  if (flags['dry-run']) return showDryRun(await requestPlan(body, session), head, session);
+  if (!flags.yes) return await confirmAndRun(body, head, session);
+  return await run(body, session, ({ plan }) => [...head, ...printableLines(planLines(plan)), '']);
 }
 
-async function askedFor(
+async function changeBodyFor(
   recipe: Recipe,
   { appliance, words }: { readonly appliance: string; readonly words: readonly string[] },
   session: AdminSession,
-): Promise<Asking> {
+): Promise<ChangeBody> {
   const { flags } = session;
   const ofFiles = recipe.files ?? {};
   const given = Object.entries(namedValues(words));
@@ -68,12 +68,12 @@ async function askedFor(
     ...(flags.force && { force: true }),
     ...(flags['break-glass'] && { break_glass: true }),
     ...(flags['backup-first'] && { backup_first: true }),
-    ...waitOf(session),
+    ...waitSecondsFor(session),
   };
 }
 
-/** Returns the longest wait of a step, as the gateway takes it. */
-export function waitOf({ flags: { wait } }: Pick<AdminSession, 'flags'>): Pick<Asking, 'wait_seconds'> {
+/** Returns the member of a change for `--wait`: the longest wait of a step. */
+export function waitSecondsFor({ flags: { wait } }: Pick<AdminSession, 'flags'>): Pick<ChangeBody, 'wait_seconds'> {
   const ms = wait === undefined ? undefined : parseDuration(wait);
   return ms === undefined ? {} : { wait_seconds: Math.max(1, Math.ceil(ms / 1_000)) };
 }
@@ -84,17 +84,17 @@ export function withoutKeys(text: string): string {
 
 const privateKeys = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----\r?\n?/g;
 
-/** Reads the files of a recipe; a key that it has no use for stays here. */
+/** Reads the files of a recipe; a private key that the recipe does not need is not sent. */
 async function readFiles(
   { files = {} }: Pick<Recipe, 'files'>,
   paths: Readonly<Record<string, string>>,
-  { say }: Pick<AdminSession, 'say'>,
+  { printOut }: Pick<AdminSession, 'printOut'>,
 ): Promise<Readonly<Record<string, string>>> {
   const texts: [string, string][] = [];
   for (const [name, path] of Object.entries(paths)) {
     const text = await readText(path, name);
     const shown = files[name]?.sendsKey ? text : withoutKeys(text);
-    if (shown !== text) say(`The private key in ${oneLine(path, 200)} stays here.`);
+    if (shown !== text) printOut(`The private key in ${oneLine(path, 200)} stays here.`);
     texts.push([name, shown]);
   }
   return Object.fromEntries(texts);
@@ -102,26 +102,26 @@ async function readFiles(
 
 function showDryRun({ plan, lines, would }: ChangeDryRun, head: readonly string[], session: AdminSession): number {
   printLines(
-    [...head, ...shown(lines), ...plan.steps.flatMap(stepLines), '', 'Dry run: nothing was changed.'],
+    [...head, ...printableLines(lines), ...plan.steps.flatMap(stepLines), '', 'Dry run: nothing was changed.'],
     session,
   );
   return would === 'be refused' ? 1 : 0;
 }
 
-function shown(lines: readonly string[]): readonly string[] {
+function printableLines(lines: readonly string[]): readonly string[] {
   return lines.map((line) => oneLine(line, 3_000));
 }
 
-/** Shows the plan, and asks before that plan is run. */
-async function runAgreed(asked: Asking, head: readonly string[], session: AdminSession): Promise<number> {
-  const { lines, would, digest, asked_at } = await planOf(asked, session);
-  printLines([...head, ...shown(lines)], session);
+/** Prints the plan, asks for agreement, and runs exactly that plan. */
+async function confirmAndRun(body: ChangeBody, head: readonly string[], session: AdminSession): Promise<number> {
+  const { lines, would, digest, asked_at } = await requestPlan(body, session);
+  printLines([...head, ...printableLines(lines)], session);
   if (would === 'be refused') {
-    session.warn('Nothing was done: the gateway refuses what is marked with ✗. --force overrides guards only.');
+    session.printErr('Nothing was done: the gateway refuses what is marked with ✗. --force overrides guards only.');
     return 1;
   }
-  if (!(await isAgreed(`${asked.recipe} on ${asked.appliance}`, session))) return 2;
-  return await run({ ...asked, digest, asked_at }, session, () => ['']);
+  if (!(await askAgreement(`${body.recipe} on ${body.appliance}`, session))) return 2;
+  return await run({ ...body, digest, asked_at }, session, () => ['']);
 }
 
 /**
@@ -129,32 +129,32 @@ async function runAgreed(asked: Asking, head: readonly string[], session: AdminS
  * exit code.
  */
 async function run(
-  asked: Asking,
+  body: ChangeBody,
   session: AdminSession,
   intro: (change: ShownChange) => readonly string[] = () => [],
 ): Promise<number> {
-  const { flags, say, warn } = session;
-  const tell = (event: ChangeEvent): void => {
+  const { flags, printOut, printErr } = session;
+  const printEvent = (event: ChangeEvent): void => {
     if (event.event === 'started') printLines(intro(event.change), session);
-    if (event.event === 'wait') say(`  … ${oneLine(event.line, 500)}`);
-    if (event.event === 'end') (event.ok ? say : warn)(oneLine(event.line, 3_000));
+    if (event.event === 'wait') printOut(`  … ${oneLine(event.line, 500)}`);
+    if (event.event === 'end') (event.ok ? printOut : printErr)(oneLine(event.line, 3_000));
   };
-  const { change, untold } = await runNow(flags.detach ? { ...asked, detach: true } : asked, session, tell);
-  for (const line of untold) warn(oneLine(line, 3_000));
-  return codeOf(change, session);
+  const { change, unreported } = await runNow(flags.detach ? { ...body, detach: true } : body, session, printEvent);
+  for (const line of unreported) printErr(oneLine(line, 3_000));
+  return exitCodeOf(change, session);
 }
 
-function codeOf(change: ShownChange, session: AdminSession): number {
+function exitCodeOf(change: ShownChange, session: AdminSession): number {
   const { state, id } = change;
   if (state === 'done') return 0;
   if (state === 'pending') {
     printLines(undecidedLines(change), session);
-    return waitsCode;
+    return waitsExitCode;
   }
   if (session.flags.detach) {
     printLines([stateLine(change), `  zlb-exporter admin changes show ${oneLine(id, 64)}`], session);
     return 0;
   }
-  session.warn(stateLine(change));
+  session.printErr(stateLine(change));
   return 1;
 }

@@ -2,7 +2,7 @@ import { createOperations, type Operations } from '../../admin/policy/operation.
 import { parseJson } from '../../lib/check.ts';
 import { oneLine, shellWord } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
-import type { FlagName, Flags } from '../commands.ts';
+import type { FlagName, Flags } from '../flags.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import { readConnection } from './connection.ts';
 import { type CallOptions, createGatewayClient, type GatewayClient, type GatewayRequest } from './gateway-client.ts';
@@ -13,7 +13,7 @@ export interface AdminSession extends CommandContext {
   readonly operations: Operations;
 }
 
-/** A request that the words after `admin` make. */
+/** The command that the words after `admin` name. */
 export interface AdminCommand {
   /** For messages, such as `admin freeze`. */
   readonly name: string;
@@ -23,49 +23,49 @@ export interface AdminCommand {
   readonly run: (session: AdminSession) => Promise<number | void>;
 }
 
-/** Does a task through the gateway that flags and environment name. Resolves to the exit code. */
+/** Runs a task with a client of the gateway that flags and environment name. Resolves to the exit code. */
 export async function withSession(context: CommandContext, task: AdminCommand['run']): Promise<number> {
   const connection = await readConnection(context);
   const client = createGatewayClient(connection, context.stopped);
   // A hostile listener could send the token back.
-  const hide = (text: string): string => connection.token.scrub(text);
-  const say = (line: string): void => context.say(hide(line));
-  const warn = (line: string): void => context.warn(hide(line));
+  const redact = (text: string): string => connection.token.scrub(text);
+  const printOut = (line: string): void => context.printOut(redact(line));
+  const printErr = (line: string): void => context.printErr(redact(line));
   try {
-    return (await task({ ...context, say, warn, client, operations: createOperations() })) ?? 0;
+    return (await task({ ...context, printOut, printErr, client, operations: createOperations() })) ?? 0;
   } catch (error) {
-    return await fail(error instanceof AdminError ? error.without(hide) : error, context);
+    return await reportError(error instanceof AdminError ? error.without(redact) : error, context);
   } finally {
     await client.close();
   }
 }
 
-/** Returns the wishes of the caller that each call of a command has. */
+/** Returns the options that flags give to each call of a command. */
 export function optionsOf(flags: Flags, reason: string | undefined): CallOptions {
   return { reason, force: flags.force === true, breakGlass: flags['break-glass'] === true };
 }
 
-async function fail(error: unknown, { flags, warn, shell }: CommandContext): Promise<number> {
+async function reportError(error: unknown, { flags, printErr, shell }: CommandContext): Promise<number> {
   if (error instanceof AdminError) {
     if (flags.json && error.body) await shell.write(error.body);
-    for (const line of errorLines(error)) warn(line);
+    for (const line of errorLines(error)) printErr(line);
     return 1;
   }
   // A wait or a request that the process was asked to stop.
   if (error instanceof Error && error.name === 'AbortError') {
-    warn('zlb-exporter: interrupted');
+    printErr('zlb-exporter: interrupted');
     return 1;
   }
   throw error;
 }
 
 /** Sends a request, and prints its response as {@link printResponse} does. */
-export async function show(
+export async function sendAndPrint(
   session: AdminSession,
   request: GatewayRequest,
   toLines: (response: unknown) => readonly string[],
 ): Promise<void> {
-  await printResponse(await (await session.client.send(request)).whole(), toLines, session);
+  await printResponse(await (await session.client.send(request)).readBody(), toLines, session);
 }
 
 /** Prints the lines of a response, or with `--json` the exact response. */
@@ -95,9 +95,9 @@ function errorLines({ title, message, remedy, code, requestId }: AdminError): re
  * the reason and the remedy. `unconfirmed` is the name that the caller has not confirmed yet, for a
  * call that cannot be undone.
  */
-export async function isAgreed(
+export async function askAgreement(
   title: string,
-  { flags, shell, warn }: AdminSession,
+  { flags, shell, printErr }: AdminSession,
   unconfirmed?: string,
 ): Promise<boolean> {
   const what = oneLine(title, 200);
@@ -108,18 +108,18 @@ export async function isAgreed(
     const because =
       flags.body === '-'
         ? 'standard input is the body, so your agreement cannot be asked for'
-        : 'no terminal is there to ask for your agreement';
+        : 'there is no terminal to ask for your agreement';
     const missing = [...(name === undefined ? [] : [shellWord(`--confirm=${name}`)]), '--yes'].join(' ');
-    warn(`Nothing was done: ${because}; repeat it with ${missing}.`);
+    printErr(`Nothing was done: ${because}; repeat it with ${missing}.`);
     return false;
   }
   if (name === undefined) {
     const agreed = /^y(?:es)?$/i.test((await shell.ask(`\nGo on with ${what}? [y/N] `)).trim());
-    if (!agreed) warn('Nothing was done.');
+    if (!agreed) printErr('Nothing was done.');
     return agreed;
   }
   const typed = await shell.ask(`\n${what} cannot be undone. Type ${name} to go on: `);
   if (typed.trim() === unconfirmed) return true;
-  warn(`Nothing was done: that is not ${name}.`);
+  printErr(`Nothing was done: that is not ${name}.`);
   return false;
 }

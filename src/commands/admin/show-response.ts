@@ -13,12 +13,12 @@ import type { AdminSession } from './session.ts';
 export async function showResponse(
   response: GatewayResponse,
   appliance: string,
-  { flags, say, warn, shell }: AdminSession,
+  { flags, printOut, printErr, shell }: AdminSession,
   output: OutputFile | undefined,
 ): Promise<void> {
-  if (response.status >= 400) throw applianceError({ ...response, body: await response.whole() }, appliance);
+  if (response.status >= 400) throw applianceError({ ...response, body: await response.readBody() }, appliance);
   if (output) {
-    say(`${await output.save(response.body)} bytes are saved.`);
+    printOut(`${await output.save(response.body)} bytes are saved.`);
     return;
   }
   if (!isText(response) && shell.outputIsTerminal) {
@@ -29,13 +29,13 @@ export async function showResponse(
     });
   }
   if (flags.json || !isText(response)) {
-    await copy(response.body, shell);
+    await writeBody(response.body, shell);
     return;
   }
-  printLines(linesOf(response.status, (await response.whole()).toString()), { say, warn });
+  printLines(linesOf(response.status, (await response.readBody()).toString()), { printOut, printErr });
 }
 
-async function copy(body: Readable, { write }: Shell): Promise<void> {
+async function writeBody(body: Readable, { write }: Shell): Promise<void> {
   try {
     for await (const chunk of body) await write(chunk as Buffer);
   } catch (error) {
@@ -62,7 +62,6 @@ function linesOf(status: number, text: string): readonly string[] {
 export interface OutputFile {
   /** Resolves to the number of bytes; rejects with an {@link AdminError}. */
   save(body: Readable): Promise<number>;
-  /** Removes the file. */
   discard(): Promise<void>;
 }
 

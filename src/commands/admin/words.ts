@@ -60,9 +60,9 @@ interface CallTarget {
   readonly fields: readonly Assignment[];
 }
 
-interface Named {
+interface NamedOperation {
   readonly operation: Operation;
-  /** Values of placeholders that stand in the given path. */
+  /** The values of placeholders in the given path. */
   readonly params: Readonly<Record<string, string>>;
   readonly rest: readonly string[];
 }
@@ -77,12 +77,12 @@ export function parseTarget(words: readonly string[], operations: Operations): C
   const call = operations.toCall(operation.operationId, taken);
   if (!call)
     throw new UsageError(
-      `a value cannot be part of the path ${operation.template}: it holds a slash or is not a name; give the one name of an object`,
+      `a value cannot be part of the path ${operation.template}: it contains a slash or is not a name; give the name of one object`,
     );
   return { call, fields: left };
 }
 
-function nameOperation([first = '', ...others]: readonly string[], operations: Operations): Named {
+function nameOperation([first = '', ...others]: readonly string[], operations: Operations): NamedOperation {
   const isVerb = /^(?:get|post|put|delete)$/i.test(first) && others[0]?.startsWith('/') === true;
   const [name, rest] = isVerb ? [`${first} ${others[0]}`, others.slice(1)] : [first, others];
   const [, verb = 'GET', path] = /^(?:(get|post|put|delete)\s+)?(\/.*)$/is.exec(name) ?? [];
@@ -95,7 +95,7 @@ function nameOperation([first = '', ...others]: readonly string[], operations: O
   );
 }
 
-function byPath(method: string, path: string, operations: Operations): Omit<Named, 'rest'> {
+function byPath(method: string, path: string, operations: Operations): Omit<NamedOperation, 'rest'> {
   const templated = operations.get(`${method} ${path}`);
   if (templated) return { operation: templated, params: {} };
   try {

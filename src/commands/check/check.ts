@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
-import { keyRefusal } from '../../app/connect-appliance.ts';
+import { tryApiKey } from '../../app/connect-appliance.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
-import { bothOf, ConfigError } from '../../config/problems.ts';
+import { loadBoth, ConfigError } from '../../config/problems.ts';
 import { type ApplianceSettings, type Settings, settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings } from '../../config/web-settings.ts';
 import { parseShard } from '../../config/shard.ts';
-import { Names } from '../../lib/names.ts';
+import { HostResolver } from '../../lib/host-resolver.ts';
 import { plural } from '../../lib/text.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { configurationFile } from '../configuration-file.ts';
@@ -19,14 +19,14 @@ import {
   asRootNote,
   gatewayNotes,
   l4Notes,
-  openKeyNote,
+  exposedKeyNote,
   receiverNotes,
   sharedAddressNotes,
   unusableNotes,
   variableNotes,
   webNotes,
 } from './notes.ts';
-import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
+import { addressOf, type ApplianceCheck, probeAppliance, type ProbeOptions } from './probe.ts';
 import { createTextReport, type CheckReport } from './report.ts';
 
 /** Validates the configuration, probes each appliance read-only, and reports about each. */
@@ -50,12 +50,12 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   if (!hasAppliances && webFile === undefined)
     throw new UsageError('nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE');
   const files = createFiles(file === undefined ? [] : [file]);
-  const [whole, web] = await bothOf(
+  const [whole, web] = await loadBoth(
     hasAppliances ? loadSettings({ file, env, files }) : Promise.resolve(undefined),
     webFile === undefined ? Promise.resolve(undefined) : loadWebSettings({ file: webFile, env, files }),
   );
   if (web) webNotes(web).forEach(report.note);
-  files.openKeys.map(openKeyNote).forEach(report.note);
+  files.exposedKeyFiles.map(exposedKeyNote).forEach(report.note);
   if ([file, webFile].some(isInstalled) && process.geteuid?.() === 0) report.note(asRootNote);
   if (!whole) return await report.end(0);
 
@@ -65,11 +65,11 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
     gatewayNotes(settings.admin).forEach(report.note);
     return await report.end(0, { text: 'No appliance was asked.' });
   }
-  const names = new Names();
+  const resolver = new HostResolver();
   let failed = 0;
   let withFindings = 0;
   const checks: ApplianceCheck[] = [];
-  const checkOne = (appliance: ApplianceSettings) => checkAppliance({ appliance, settings, names, stopped });
+  const checkOne = (appliance: ApplianceSettings) => checkAppliance({ appliance, settings, resolver, stopped });
   for await (const { checked, findings } of sideBySide(appliances, checkOne)) {
     if (stopped.aborted)
       return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
@@ -104,15 +104,14 @@ function settingsWithNotes(whole: Settings, { flags }: CommandContext, { note }:
   return settings;
 }
 
-/** Returns true for a file of the service. */
 function isInstalled(file: string | undefined): boolean {
   return file !== undefined && resolve(file).startsWith('/etc/zlb-exporter/');
 }
 
-/** One that is silent is waited for. */
+/** A silent appliance must not delay all others. */
 const maxAtOnce = 8;
 
-/** Yields the results of a work in the order of its items, of which a few are under way at once. */
+/** Yields the results in the order of the items, of which several are under way at once. */
 async function* sideBySide<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
@@ -121,7 +120,7 @@ async function* sideBySide<Item, Result>(
   for (const [index, first] of items.entries()) {
     for (const item of items.slice(begun.length, index + maxAtOnce)) {
       const result = work(item);
-      // Thrown when it is its turn.
+      // Rejects when its turn comes.
       result.catch(() => undefined);
       begun.push(result);
     }
@@ -129,27 +128,22 @@ async function* sideBySide<Item, Result>(
   }
 }
 
-interface Reported {
-  readonly checked: ApplianceCheck;
-  readonly findings: readonly Finding[];
-}
-
-async function checkAppliance(parts: ProbeParts): Promise<Reported> {
-  const checked = await probed(parts);
+async function checkAppliance(options: ProbeOptions) {
+  const checked = await probeWithCertificate(options);
   const ok = checked.probe.failure === undefined;
-  return { checked, findings: [...findingsOf(checked), ...(ok ? await adminKeyFindings(parts) : [])] };
+  return { checked, findings: [...findingsOf(checked), ...(ok ? await adminKeyFindings(options) : [])] };
 }
 
-async function probed(parts: ProbeParts): Promise<ApplianceCheck> {
-  const { appliance, settings, names, stopped } = parts;
-  const probe = await probeAppliance(parts);
+async function probeWithCertificate(options: ProbeOptions): Promise<ApplianceCheck> {
+  const { appliance, settings, resolver, stopped } = options;
+  const probe = await probeAppliance(options);
   const address = addressOf(appliance);
   const { host, port } = address;
   // A second connection would fail as the first one did, after the same wait.
   const unreachable = ['connect', 'timeout', 'cancelled'].includes(probe.failure?.reason ?? '');
   const shown = unreachable
     ? undefined
-    : await readShownCertificate({ host, port, serverName: appliance.tls.serverName, names, signal: stopped }).catch(
+    : await readShownCertificate({ host, port, serverName: appliance.tls.serverName, resolver, signal: stopped }).catch(
         // The report then has no line about the certificate.
         () => undefined,
       );
@@ -160,10 +154,10 @@ async function probed(parts: ProbeParts): Promise<ApplianceCheck> {
   return { appliance, address, settings, probe, farmProbes, l4Only, shown, nowMs: Date.now() };
 }
 
-async function adminKeyFindings({ appliance, settings, names, stopped }: ProbeParts): Promise<readonly Finding[]> {
+async function adminKeyFindings({ appliance, settings, resolver, stopped }: ProbeOptions): Promise<readonly Finding[]> {
   const { adminApiKey } = appliance;
   if (!settings.admin || !adminApiKey) return [];
-  const refusal = await keyRefusal({ appliance: { ...appliance, apiKey: adminApiKey }, settings, names }, stopped);
+  const refusal = await tryApiKey({ appliance: { ...appliance, apiKey: adminApiKey }, settings, resolver }, stopped);
   // A deactivated appliance checks the key before it refuses with 402.
   if (refusal === undefined || refusal.reason === 'unlicensed') return [];
   return [

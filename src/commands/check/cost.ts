@@ -20,7 +20,7 @@ export interface ProbedRun {
   readonly maxStaleMs: number;
 }
 
-export interface CostParts {
+export interface CostFacts {
   readonly farms: readonly Farm[];
   readonly configOf: (farm: string) => Pick<FarmConfig, 'checks'> | undefined;
   readonly routineBusyRatio: number;
@@ -36,53 +36,53 @@ export interface Cost {
  * Estimates what a minute of polling costs by the runs of a probe and the rules of the scheduler:
  * urgent readings as scheduled, and routine ones within their budget (docs/scaling.md).
  */
-export function costPerMinute(runs: readonly ProbedRun[], parts: CostParts): Cost {
-  const parted = runs.map((run) => partsOf(run, parts));
-  const urgent = sumOf(parted.map((each) => each.urgent));
-  const small = sumOf(parted.map((each) => each.small));
-  const large = sumOf(parted.map((each) => each.large));
-  const leftSeconds = Math.max(0, 60 * parts.routineBusyRatio - small.seconds);
-  return sumOf([urgent, small, times(large, Math.min(1, leftSeconds / Math.max(large.seconds, Number.MIN_VALUE)))]);
+export function costPerMinute(runs: readonly ProbedRun[], facts: CostFacts): Cost {
+  const costs = runs.map((run) => splitCost(run, facts));
+  const urgent = sumOf(costs.map((each) => each.urgent));
+  const small = sumOf(costs.map((each) => each.small));
+  const large = sumOf(costs.map((each) => each.large));
+  const leftSeconds = Math.max(0, 60 * facts.routineBusyRatio - small.seconds);
+  return sumOf([urgent, small, scaled(large, Math.min(1, leftSeconds / Math.max(large.seconds, Number.MIN_VALUE)))]);
 }
 
-const nothing: Cost = { calls: 0, seconds: 0 };
+const noCost: Cost = { calls: 0, seconds: 0 };
 
-/** Returns the cost of a collector in a minute: urgent, routine that is never held back, and other. */
-function partsOf(run: ProbedRun, parts: CostParts): Readonly<Record<'urgent' | 'small' | 'large', Cost>> {
+/** Returns the cost of a collector in a minute: urgent, routine within any budget, and other routine. */
+function splitCost(run: ProbedRun, facts: CostFacts): Readonly<Record<'urgent' | 'small' | 'large', Cost>> {
   const { collector, calls, sampled, intervalMs } = run;
   const spent = { calls: calls.length, seconds: workSecondsOf(calls.filter((call) => !hasWaited(call))) };
   const perMinute = 60_000 / intervalMs;
   if (isFarmCollector(collector)) {
-    const perFarm = times(spent, perMinute / Math.max(1, sampled ?? 0));
-    const { needed, others } = splitFarms(run, parts);
-    return { urgent: times(perFarm, needed), small: nothing, large: times(perFarm, others) };
+    const perFarm = scaled(spent, perMinute / Math.max(1, sampled ?? 0));
+    const { needed, others } = splitFarms(run, facts);
+    return { urgent: scaled(perFarm, needed), small: noCost, large: scaled(perFarm, others) };
   }
-  if (collector.name === farms.name) return { urgent: times(spent, perMinute), small: nothing, large: nothing };
-  if (spent.seconds <= smallSeconds) return { urgent: nothing, small: times(spent, perMinute), large: nothing };
-  const mostPerMinute = (60 * parts.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
-  return { urgent: nothing, small: nothing, large: times(spent, Math.min(perMinute, mostPerMinute)) };
+  if (collector.name === farms.name) return { urgent: scaled(spent, perMinute), small: noCost, large: noCost };
+  if (spent.seconds <= smallSeconds) return { urgent: noCost, small: scaled(spent, perMinute), large: noCost };
+  const mostPerMinute = (60 * facts.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
+  return { urgent: noCost, small: noCost, large: scaled(spent, Math.min(perMinute, mostPerMinute)) };
 }
 
-/** Returns how many farms a run reads at the cost of either budget, on average. */
-function splitFarms({ collector, ...life }: ProbedRun, { farms: listed, configOf }: CostParts) {
+/** Returns how many farms a run reads on average, by the budget that pays for them. */
+function splitFarms({ collector, ...life }: ProbedRun, { farms: listed, configOf }: CostFacts) {
   const covered = listed.filter((farm) => isFarmCollector(collector) && collector.covers(farm));
   if (collector.name !== backends.name) return { needed: 0, others: covered.length };
   const known = covered.filter((farm) => saysStates(farm, configOf(farm.name)));
   return { needed: covered.length - known.length, others: known.length / runsPerRound(life) };
 }
 
-function times({ calls, seconds }: Cost, factor: number): Cost {
+function scaled({ calls, seconds }: Cost, factor: number): Cost {
   return { calls: calls * factor, seconds: seconds * factor };
 }
 
 function sumOf(costs: readonly Cost[]): Cost {
   return costs.reduce(
     (sum, { calls, seconds }) => ({ calls: sum.calls + calls, seconds: sum.seconds + seconds }),
-    nothing,
+    noCost,
   );
 }
 
-/** Returns the seconds of calls without those in which the appliance sleeps, as the budget counts them. */
+/** Returns the seconds of calls as the budget counts them: without the time that the appliance sleeps. */
 function workSecondsOf(calls: readonly CallReport[]): number {
   const rows: readonly EndpointRow[] = Object.values(endpoints);
   const sleepsMsOf = ({ method, endpoint }: CallReport): number =>
@@ -94,7 +94,7 @@ export function secondsOf(calls: readonly CallReport[]): number {
   return calls.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** Returns true for a call in which the appliance waited for a proxy, or would have gone on to. */
+/** Returns true for a call in which the appliance waited for a proxy. */
 export function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
   return asksProxies === true && (code === 'timeout' || seconds * 1_000 >= hungMs);
 }

@@ -18,7 +18,7 @@ export interface FarmProbe {
   readonly isL4: boolean;
 }
 
-/** A check is to end within half a minute, whatever the network does. */
+/** Bounds the time of a check to half a minute, whatever the network does. */
 const maxFarms = 20;
 const maxAtOnce = 3;
 
@@ -43,7 +43,7 @@ export async function probeFarms(
   return [...tried, ...untried, ...forbidden];
 }
 
-/** Returns the L4 farms that are probed where nobody says whether to, with their addresses. */
+/** Returns the L4 farms that are probed by default, with their addresses. */
 export function l4Probes(farms: readonly ListedFarm[], settings: VipSettings): readonly FarmProbe[] {
   if (!farms.some((farm) => isWanted(farm, settings))) return [];
   const known = { farms, configOf: () => undefined, certificates: undefined };

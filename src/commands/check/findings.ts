@@ -16,7 +16,7 @@ import { type ApplianceCheck, clockOffsetOf, type Failure } from './probe.ts';
 /** A problem of an appliance or of its configuration, and what to do about it. */
 export interface Finding {
   readonly text: string;
-  /** Lines; a command or setting to copy is a line of its own, see {@link exact}. */
+  /** Lines; a command or setting to copy is a line of its own, see {@link copyLine}. */
   readonly remedy: readonly string[];
 }
 
@@ -24,8 +24,7 @@ export function finding(text: string, ...remedy: readonly string[]): Finding {
   return { text, remedy };
 }
 
-/** Returns the line of a command or a setting to copy. */
-function exact(text: string): string {
+function copyLine(text: string): string {
   return `    ${text}`;
 }
 
@@ -39,7 +38,7 @@ export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
   const all = [
     trustFindings,
     problemFindings,
-    obstacleFindings,
+    collectorFindings,
     farmFindings,
     probeFindings,
     objectiveFindings,
@@ -69,32 +68,32 @@ function* trustFindings({ appliance, address, shown, nowMs }: ApplianceCheck): F
     yield finding(
       ends,
       'Polling continues, because it is pinned. After a renewal, pin the new one the same day; this prints it:',
-      exact(`zlb-exporter fingerprint ${address.text}`),
+      copyLine(`zlb-exporter fingerprint ${address.text}`),
     );
 }
 
-/** Makes a finding for each thing that the status page would call wrong. */
+/** Yields a finding for each problem that the status page would show. */
 function* problemFindings({ probe }: ApplianceCheck): Findings {
   for (const { level, title, meaning, alert } of probe.problems)
     if (level !== 'unknown')
       yield finding(`${title}. ${meaning}`, `The runbook of ${alert} in docs/operations.md says what to do.`);
 }
 
-/** Makes one finding for everything that is forbidden: one role may exclude five collectors. */
-function* obstacleFindings(checked: ApplianceCheck): Findings {
+/** Yields one finding for everything that is forbidden: one role may exclude five collectors. */
+function* collectorFindings(checked: ApplianceCheck): Findings {
   const forbidden = forbiddenIn(checked);
   if (forbidden.length > 0)
     yield finding(
-      `The key may not read ${forbidden.join(', ')}.${lostBy(forbidden)}`,
+      `The key may not read ${forbidden.join(', ')}.${lostAlertsText(forbidden)}`,
       'Give the user of the key a role that may read them (System > Users), or disable the collectors:',
-      exact(withoutCollectors(forbidden)),
+      copyLine(withoutCollectors(forbidden)),
     );
-  for (const { collector, reason, message } of checked.probe.obstacles)
+  for (const { collector, reason, message } of checked.probe.collectorFailures)
     if (reason !== 'forbidden')
-      yield finding(`${collector}: ${message}.${lostBy([collector])}`, ...remedyFor(reason, collector));
+      yield finding(`${collector}: ${message}.${lostAlertsText([collector])}`, ...remedyFor(reason, collector));
 }
 
-function lostBy(collectors: readonly string[]): string {
+function lostAlertsText(collectors: readonly string[]): string {
   const alerts = lostAlerts(collectors);
   return alerts.length === 0 ? '' : ` Cannot fire: ${alerts.join(', ')}.`;
 }
@@ -112,9 +111,9 @@ function remedyFor(reason: FailureReason | undefined, collector: string): readon
   if (reason === undefined || reason === 'malformed' || reason === 'not_found')
     return [
       'This release answers in an unknown way: report it with the release and the line above. Until then:',
-      exact(withoutCollectors([collector])),
+      copyLine(withoutCollectors([collector])),
     ];
-  return ['Polling tries again each time. If the failure stays, look at the log of the appliance for that call.'];
+  return ['Polling tries again each time. If the failure persists, look at the log of the appliance for that call.'];
 }
 
 function* farmFindings({ probe }: ApplianceCheck): Findings {
@@ -127,7 +126,7 @@ function* farmFindings({ probe }: ApplianceCheck): Findings {
 }
 
 /**
- * Makes one finding for all addresses that must not be probed, one for those out of reach, and one
+ * Yields one finding for all addresses that must not be probed, one for those out of reach, and one
  * for L4 farms that are refused, whose daemon may be the cause.
  */
 function* probeFindings({ appliance, settings, farmProbes = [] }: ApplianceCheck): Findings {
@@ -137,7 +136,7 @@ function* probeFindings({ appliance, settings, farmProbes = [] }: ApplianceCheck
   const isCut = ({ isL4, failure }: FarmProbe): boolean => isL4 && failure === 'refused';
   const cut = failing.filter(isCut);
   const silent = failing.filter((each) => !isCut(each));
-  const example = exact("vip: { networks: ['192.0.2.0/24'] }");
+  const example = copyLine("vip: { networks: ['192.0.2.0/24'] }");
   if (forbidden.length > 0)
     yield finding(
       `The collector vip may not connect to ${named(forbidden)}: reserved, of this machine, or in none of vip.networks.`,
@@ -152,22 +151,22 @@ function* probeFindings({ appliance, settings, farmProbes = [] }: ApplianceCheck
     );
   if (cut.length > 0)
     yield finding(
-      `From here, ${named(cut)} ${cut.length === 1 ? 'refuses' : 'refuse'} connections, and the appliance does not call ${cut.length === 1 ? 'it' : 'them'} down.`,
+      `From here, ${named(cut)} ${cut.length === 1 ? 'refuses' : 'refuse'} connections, and the appliance does not report ${cut.length === 1 ? 'it' : 'them'} as down.`,
       l4Remedy,
       ...(settings.admin
-        ? cut.map(({ farm }) => exact(adminCommand(appliance.name, 'restart-farm', `farm=${farm}`, '--reason=TEXT')))
+        ? cut.map(({ farm }) => copyLine(adminCommand(appliance.name, 'restart-farm', `farm=${farm}`, '--reason=TEXT')))
         : []),
       'If nothing listens at that port on purpose, or it is one for UDP, name it in vip.udp_farms.',
     );
 }
 
-/** Says that nothing is judged, for an appliance that sends its log of requests. */
+/** Yields a finding for an appliance that sends its log of requests and has no objective. */
 function* objectiveFindings({ appliance, settings }: ApplianceCheck): Findings {
   if (objectivesOf(settings, appliance)?.length !== 0) return;
   yield finding(
     'None of its farms has an objective: errors and slow answers in its log of requests alert nobody.',
     'Say what the clients of a farm may expect:',
-    exact('requests: { objectives: [{ farm: shop, availability: 99.9%, latency: 300ms for 99% }] }'),
+    copyLine('requests: { objectives: [{ farm: shop, availability: 99.9%, latency: 300ms for 99% }] }'),
   );
 }
 
@@ -177,7 +176,7 @@ function* clockFindings({ probe }: ApplianceCheck): Findings {
   yield finding(
     `Its clock is ${formatDuration(Math.abs(offset) * 1_000)} ${offset > 0 ? 'ahead of' : 'behind'} the clock of this machine; ZlbApplianceClockWrong fires.`,
     'Set the time server of the machine that is wrong; this shows the one of this machine:',
-    exact('timedatectl'),
+    copyLine('timedatectl'),
   );
 }
 
@@ -189,7 +188,7 @@ function* costFindings({ probe, settings }: ApplianceCheck): Findings {
   yield finding(
     `Polling as configured would take ${percent(ratio)} of its time, and polling.max_busy_ratio allows ${percent(maxBusyRatio)}: intervals will be stretched.`,
     'That may be acceptable: see zlb_collector_interval_seconds. Otherwise run the most expensive collectors less often:',
-    exact("collectors: { backends: { schedule: '0 */5 * * * *' }, farm_config: { schedule: '0 0 * * * *' } }"),
+    copyLine("collectors: { backends: { schedule: '0 */5 * * * *' }, farm_config: { schedule: '0 0 * * * *' } }"),
   );
 }
 
@@ -229,7 +228,7 @@ function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
     case 'timeout':
       return finding(
         `${text} gave no answer in time.`,
-        ...byHand(text),
+        ...tryByHand(text),
         'If it does not connect, a firewall drops the packets. If it connects and nothing comes, the web service of the appliance hangs: restart that. If an answer comes late, raise polling.timeout.',
       );
     case 'tls':
@@ -239,13 +238,15 @@ function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
         'The key is refused: it is mistyped, was replaced or expired, or its user is disabled.',
         'Make a key for an enabled API user (System > Users) and put it, alone, into api_key_file.',
         `It is sent as ${keyHeadersText(keyHeader)}; a proxy that drops such headers needs the other form:`,
-        exact('key_header: ZAPI-KEY'),
+        copyLine('key_header: ZAPI-KEY'),
       );
     case 'nothing_enabled':
       return finding(
         'No collector that asks it is enabled: neither its key nor anything else was tried, and nothing will be read.',
         'Take enabled: false out of collectors, at least for:',
-        exact('collectors: { farms: { enabled: true }, backends: { enabled: true }, certificates: { enabled: true } }'),
+        copyLine(
+          'collectors: { farms: { enabled: true }, backends: { enabled: true }, certificates: { enabled: true } }',
+        ),
       );
     case 'unproven':
       return finding(
@@ -276,12 +277,12 @@ function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
 }
 
 export function forbiddenIn({ probe }: Pick<ApplianceCheck, 'probe'>): readonly string[] {
-  return probe.obstacles.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
+  return probe.collectorFailures.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
 }
 
-/** Says what a deactivated appliance needs, and what not to do before. */
+/** Returns what a deactivated appliance needs, and what not to do before. */
 function licenceFinding({ appliance, settings }: ApplianceCheck): Finding {
-  const throughGateway = exact(adminCommand(appliance.name, 'install-activation', 'file=PATH', '--reason=TEXT'));
+  const throughGateway = copyLine(adminCommand(appliance.name, 'install-activation', 'file=PATH', '--reason=TEXT'));
   return finding(
     'It is deactivated: until a valid activation certificate is installed it answers 402 to nearly everything.',
     `Install one in its web interface${settings.admin ? ', or through the gateway:' : '.'}`,
@@ -297,14 +298,14 @@ export function keyHeadersText(keyHeader: string): string {
 /** Returns the setting that pins a fingerprint, and how to verify it first. */
 function pinLines(fingerprintSha256: string, port: number): readonly string[] {
   return [
-    exact(`tls: { fingerprint_sha256: '${fingerprintSha256}' }`),
+    copyLine(`tls: { fingerprint_sha256: '${fingerprintSha256}' }`),
     'Do this only if a shell on the appliance itself prints the same fingerprint:',
-    exact(ownFingerprintCommand(port)),
+    copyLine(ownFingerprintCommand(port)),
   ];
 }
 
-function byHand(address: string): readonly string[] {
-  return ['Try it by hand from this machine:', exact(`curl -kv https://${address}/`)];
+function tryByHand(address: string): readonly string[] {
+  return ['Try it by hand from this machine:', copyLine(`curl -kv https://${address}/`)];
 }
 
 function connectFinding({ message }: Failure, { address: { host, text } }: ApplianceCheck): Finding {
@@ -317,13 +318,13 @@ function connectFinding({ message }: Failure, { address: { host, text } }: Appli
   if (/\b(?:ECONNRESET|EPIPE|closed|disconnected|hang up|mismatch)\b/.test(message))
     return finding(
       `${text} accepts the connection and closes it before the end of an answer.`,
-      ...byHand(text),
+      ...tryByHand(text),
       'If that fails too, the port may not be the port of the web interface (usually 444), or something',
       'in between ends connections: a firewall, a proxy, a list of addresses that may manage the appliance.',
     );
   return finding(
     `Nothing accepts connections on ${text}.`,
-    ...byHand(text),
+    ...tryByHand(text),
     'If that fails too, the host or port in url is wrong (the web interface is usually on 444),',
     'a firewall is in between, or the web server of the appliance does not run.',
   );
@@ -332,9 +333,9 @@ function connectFinding({ message }: Failure, { address: { host, text } }: Appli
 function tlsFinding({ message }: Failure, { appliance, address, shown, nowMs }: ApplianceCheck): Finding {
   if (isOldTls(message))
     return finding(
-      `${address.text} speaks no TLS that is accepted here: version 1.2 or newer.`,
+      `${address.text} does not support TLS 1.2 or newer.`,
       'Update the appliance, or allow newer versions in its web server. What it speaks:',
-      exact(`openssl s_client -connect ${address.text} -tls1_1 -cipher DEFAULT@SECLEVEL=0 </dev/null`),
+      copyLine(`openssl s_client -connect ${address.text} -tls1_1 -cipher DEFAULT@SECLEVEL=0 </dev/null`),
     );
   if (!shown)
     return finding(
@@ -366,7 +367,7 @@ function tlsFinding({ message }: Failure, { appliance, address, shown, nowMs }: 
     return finding(
       `The certificate is for another name (${subject}).`,
       'If that is this appliance, expect a name that is in the certificate:',
-      exact('tls: { server_name: NAME }'),
+      copyLine('tls: { server_name: NAME }'),
       'Or pin it:',
       ...pin,
     );

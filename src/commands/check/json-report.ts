@@ -56,7 +56,11 @@ function documentOf(checked: ApplianceCheck, findings: readonly Finding[]) {
     collectors: {
       polled: probe.polled,
       unsupported: probe.unsupported,
-      failed: probe.obstacles.map(({ collector, reason, message }) => ({ collector, reason: reason ?? null, message })),
+      failed: probe.collectorFailures.map(({ collector, reason, message }) => ({
+        collector,
+        reason: reason ?? null,
+        message,
+      })),
     },
     cost: failure
       ? null

@@ -21,12 +21,12 @@ export interface Note {
   readonly isWrong?: boolean;
 }
 
-/** Root may read what the exporter may not. */
+/** Shown to root, who may read what the exporter may not. */
 export const asRootNote: Note = {
   text: 'Checked as root. With the user and the permissions of the service: systemctl start zlb-exporter-check',
 };
 
-/** The remedies show keys of the configuration file. */
+/** Shown where variables name the appliance: the remedies show keys of the configuration file. */
 export const variableNotes: readonly Note[] = [
   '',
   'The appliance is given by the environment: write url as ZLB_APPLIANCE_URL, api_key_file as ZLB_API_KEY_FILE',
@@ -43,7 +43,7 @@ export function l4Notes(checks: readonly ApplianceCheck[]): readonly Note[] {
   const names = listed(blind.map(({ appliance: { name } }) => name));
   return [
     {
-      text: `Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on for them, leave collectors.vip.enabled out. Concerned: ${names}.`,
+      text: `The collector vip is off, and only it shows that the daemon of L4 farms has died, or was started without them: the appliance reports such farms as up. To switch it on for them, remove collectors.vip.enabled. Affected: ${names}.`,
     },
   ];
 }
@@ -96,7 +96,7 @@ export async function unusableNotes({ admin, history }: Settings): Promise<reado
   return notes.filter((note) => note !== undefined);
 }
 
-/** Changes no file. Makes a folder, for a moment, where the file or its folder would be made. */
+/** Creates and removes a folder where the file would be created; changes no file. */
 async function unwritableNote(what: string, file: string, key: string, effect: string): Promise<Note | undefined> {
   try {
     await assertJournalFile(file).catch(ifMissing);
@@ -141,24 +141,22 @@ function certificateNote(cert: string, clients: string): Note {
     return { text: `Its certificate EXPIRED on ${dayOf(endsAtMs)}: ${refused}. Renew it.`, isWrong: true };
   if (startsAtMs > nowMs)
     return {
-      text: `Its certificate is NOT VALID before ${new Date(startsAtMs).toISOString()}: until then ${refused}. Take one that is valid now, or look at the clock of this machine.`,
+      text: `Its certificate is NOT VALID before ${new Date(startsAtMs).toISOString()}: until then ${refused}. Use one that is valid now, or check the clock of this machine.`,
       isWrong: true,
     };
   return { text: `Its certificate is valid until ${dayOf(endsAtMs)}.` };
 }
 
-/** Returns a note for each appliance whose host and port another one before it has. */
 export function sharedAddressNotes(appliances: readonly Pick<ApplianceSettings, 'name' | 'url'>[]): readonly Note[] {
   return findRepeats(appliances.map(({ url }) => url.host)).map(({ index, first }) => ({
-    text: `${appliances[index]?.name} has the address ${appliances[index]?.url.host} of ${appliances[first]?.name}: one appliance under two names is polled twice; keep one of them`,
+    text: `${appliances[index]?.name} has the address ${appliances[index]?.url.host} of ${appliances[first]?.name}: one appliance under two names is polled twice; remove one of them`,
     isWrong: true,
   }));
 }
 
-/** Returns the note of a file with a key that every user of this machine can read. */
-export function openKeyNote(path: string): Note {
+export function exposedKeyNote(path: string): Note {
   return {
-    text: `Every user of this machine can read the key in ${path}. Give it to the user of the exporter alone, who must stay its owner: chmod 600 ${path}`,
+    text: `Every user of this machine can read the key in ${path}. Let only its owner read it, who must be the user of the exporter: chmod 600 ${path}`,
     isWrong: true,
   };
 }

@@ -2,7 +2,7 @@ import type { Farm } from '../../appliance/farm.ts';
 import { pino } from 'pino';
 import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
-import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
+import { createPoller, createStore, watchedAppliances } from '../../app/create-poller.ts';
 import { backends } from '../../collectors/backends.ts';
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
@@ -11,7 +11,7 @@ import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { createSlots } from '../../lib/slots.ts';
-import type { Names } from '../../lib/names.ts';
+import type { HostResolver } from '../../lib/host-resolver.ts';
 import { assert, isOneOf, toError } from '../../lib/check.ts';
 import { listed, oneLine } from '../../lib/text.ts';
 import type { AppliancePoller } from '../../scheduler/appliance-poller.ts';
@@ -23,7 +23,6 @@ import type { ShownCertificate } from '../fingerprint.ts';
 import { type Cost, costPerMinute, type ProbedRun } from './cost.ts';
 import type { FarmProbe } from './farm-probes.ts';
 
-/** The result of one run of each collector. */
 interface ApplianceProbe {
   /** The reason for which the appliance cannot be polled at all; the probe ends there. */
   readonly failure: Failure | undefined;
@@ -36,16 +35,15 @@ interface ApplianceProbe {
   readonly polled: readonly string[];
   /** Optional collectors for which the appliance has no API. */
   readonly unsupported: readonly string[];
-  readonly obstacles: readonly Obstacle[];
+  readonly collectorFailures: readonly CollectorFailure[];
   /** Routes that the key may not read and that their collectors do not need. */
   readonly skipped: readonly string[];
-  /** The cost of a minute of polling. */
   readonly perMinute: Cost;
 }
 
 export interface Failure {
   /**
-   * `nothing_enabled`: no collector was there to ask. `unproven`: something answers, but no response
+   * `nothing_enabled`: no enabled collector makes calls. `unproven`: something answers, but no response
    * shows that it is the API and accepts the key. The last three: it answers, and its farms cannot
    * be read.
    */
@@ -59,57 +57,56 @@ export interface Failure {
   readonly message: string;
 }
 
-/** The failure of one collector. */
-interface Obstacle {
+interface CollectorFailure {
   readonly collector: string;
   /** Undefined for a response that has the right form and makes no sense. */
   readonly reason: FailureReason | undefined;
   readonly message: string;
 }
 
-export interface ProbeParts {
+export interface ProbeOptions {
   readonly appliance: ApplianceSettings;
   readonly settings: Settings;
-  readonly names: Names;
+  readonly resolver: HostResolver;
   readonly stopped: AbortSignal;
 }
 
-/** A check is to end soon, and reads no more configurations of farms than this. */
+/** The most configurations of farms that are read: a check must end soon. */
 const maxConfigurations = 20;
-/** So many farms are read to name their backends that are down. */
-const maxTroubled = 10;
+/** The most farms whose backends are read because some are down. */
+const maxFarmsWithBackendsDown = 10;
 
 /**
  * Runs each enabled collector once, those that ask farm by farm for few farms, and estimates what a
  * minute of polling will cost.
  */
-export async function probeAppliance(parts: ProbeParts): Promise<ApplianceProbe> {
-  const { appliance, stopped } = parts;
-  const watch: Watch = { calls: [], errors: new Map(), sampled: new Map() };
-  const poller = createProbePoller(parts, watch);
+export async function probeAppliance(options: ProbeOptions): Promise<ApplianceProbe> {
+  const { appliance, stopped } = options;
+  const record: ProbeRecord = { calls: [], errors: new Map(), sampled: new Map() };
+  const poller = createProbePoller(options, record);
   const close = (): void => void poller.close();
   stopped.addEventListener('abort', close, { once: true });
-  const made = new Map<Collector, readonly CallReport[]>();
+  const callsByCollector = new Map<Collector, readonly CallReport[]>();
   let failure: Failure | undefined;
   try {
     for (const collector of collectors) {
       // Without it, the collector has nothing to ask the appliance for.
       if (!appliance.collectors[collector.name]?.enabled || collector.makesNoCalls) continue;
-      const before = watch.calls.length;
+      const before = record.calls.length;
       await poller.run(collector.name);
-      made.set(collector, watch.calls.slice(before));
-      failure = failureOf(watch.errors.get(collector.name), watch.calls.at(-1));
+      callsByCollector.set(collector, record.calls.slice(before));
+      failure = failureOf(record.errors.get(collector.name), record.calls.at(-1));
       if (failure) break;
     }
-    return resultOf({ ...parts, watch, poller, made, failure });
+    return probeResult({ ...options, record, poller, callsByCollector, failure });
   } finally {
     stopped.removeEventListener('abort', close);
     await poller.close();
   }
 }
 
-/** The run of a poller as it is seen from outside. */
-interface Watch {
+/** What the runs of a poller showed. */
+interface ProbeRecord {
   readonly calls: CallReport[];
   /** The first error of each collector, by name. */
   readonly errors: Map<string, unknown>;
@@ -117,42 +114,43 @@ interface Watch {
   readonly sampled: Map<string, Set<string>>;
 }
 
-function createProbePoller({ appliance, settings, names }: ProbeParts, watch: Watch): AppliancePoller {
-  const [watched] = watchedIn(settings, [appliance]);
+function createProbePoller({ appliance, settings, resolver }: ProbeOptions, record: ProbeRecord): AppliancePoller {
+  const [watched] = watchedAppliances(settings, [appliance]);
   assert(watched, 'one appliance is given');
   const store = createStore();
   store.arrange([appliance.name]);
   return createPoller(
     { ...watched, polling: { ...settings.polling, maxBusyRatio: 1 } },
     {
-      names,
+      resolver,
       store,
       cron: createCron(),
       inProbeSlot: createSlots(1),
       log: pino({ level: 'silent' }),
       now: Date.now,
       random: Math.random,
-      onCall: (call) => void watch.calls.push(call),
-      wrap: (collector) => (isFarmCollector(collector) ? sampling(collector, watch) : reporting(collector, watch)),
+      onCall: (call) => void record.calls.push(call),
+      wrap: (collector) =>
+        isFarmCollector(collector) ? samplingFarms(collector, record) : recordingErrors(collector, record),
     },
   );
 }
 
-function reporting(collector: Exclude<Collector, FarmCollector>, watch: Watch): Collector {
-  return { ...collector, collect: (context) => noted(collector, watch, collector.collect(context)) };
+function recordingErrors(collector: Exclude<Collector, FarmCollector>, record: ProbeRecord): Collector {
+  return { ...collector, collect: (context) => recordError(collector, record, collector.collect(context)) };
 }
 
 /**
- * Returns the collector for the first farm that answers, since a call of another one may take long;
- * of configurations for some: the certificates that farms present stand in them. Reads
- * the backends of the first farms that have some down, too.
+ * Returns the collector for the first farm that answers, since a call for another one may take
+ * long. Reads the configurations of several farms, because they name the certificates, and the
+ * backends of the first farms that have some down.
  */
-function sampling(collector: FarmCollector, watch: Watch): Collector {
+function samplingFarms(collector: FarmCollector, record: ProbeRecord): Collector {
   const maxFarms = collector.name === farmConfig.name ? maxConfigurations : 1;
   const sampled = new Set<string>();
   const maxOf = (farm: Farm): number =>
-    collector.name === backends.name && hasBackendsDown(farm) ? maxTroubled : maxFarms;
-  watch.sampled.set(collector.name, sampled);
+    collector.name === backends.name && hasBackendsDown(farm) ? maxFarmsWithBackendsDown : maxFarms;
+  record.sampled.set(collector.name, sampled);
   return {
     ...collector,
     covers(farm) {
@@ -160,18 +158,21 @@ function sampling(collector: FarmCollector, watch: Watch): Collector {
       return sampled.size < maxOf(farm) ? sampled.add(farm.name).has(farm.name) : sampled.has(farm.name);
     },
     async begin(context) {
-      const collectFarm = await noted(collector, watch, collector.begin(context));
-      return (farm, own) => noted(collector, watch, collectFarm(farm, own));
+      const collectFarm = await recordError(collector, record, collector.begin(context));
+      return (farm, own) => recordError(collector, record, collectFarm(farm, own));
     },
   };
 }
 
-/** Returns true for a farm of whose backends some are down, by the word of its appliance. */
 function hasBackendsDown({ state }: Pick<Farm, 'state'>): boolean {
   return state === 'problem' || state === 'critical';
 }
 
-async function noted<Result>({ name }: Collector, { errors }: Watch, work: Promise<Result>): Promise<Result> {
+async function recordError<Result>(
+  { name }: Collector,
+  { errors }: ProbeRecord,
+  work: Promise<Result>,
+): Promise<Result> {
   try {
     return await work;
   } catch (error) {
@@ -180,49 +181,56 @@ async function noted<Result>({ name }: Collector, { errors }: Watch, work: Promi
   }
 }
 
-interface Probed extends ProbeParts {
-  readonly watch: Watch;
+interface ProbeOutcome extends ProbeOptions {
+  readonly record: ProbeRecord;
   readonly poller: AppliancePoller;
-  readonly made: ReadonlyMap<Collector, readonly CallReport[]>;
+  readonly callsByCollector: ReadonlyMap<Collector, readonly CallReport[]>;
   readonly failure: Failure | undefined;
 }
 
-function resultOf({ appliance, settings, watch, poller, made, failure: ofCalls }: Probed): ApplianceProbe {
+function probeResult({
+  appliance,
+  settings,
+  record,
+  poller,
+  callsByCollector,
+  failure: fatal,
+}: ProbeOutcome): ApplianceProbe {
   const { state } = poller;
   const { facts } = state;
   const status = poller.status();
   const isForbidden = ({ reason }: CallReport): boolean => reason === 'forbidden';
   const polled: string[] = [];
   const unsupported: string[] = [];
-  const obstacles: Obstacle[] = [];
+  const collectorFailures: CollectorFailure[] = [];
   const skipped: string[] = [];
   const runs: ProbedRun[] = [];
-  for (const [collector, calls] of made) {
+  for (const [collector, calls] of callsByCollector) {
     const { isSupported, failure } = status.collectors.find(({ name }) => name === collector.name) ?? {};
     if (isSupported === false) unsupported.push(collector.name);
-    else if (failure && watch.errors.has(collector.name))
-      obstacles.push(obstacleOf(collector, watch.errors.get(collector.name)));
+    else if (failure && record.errors.has(collector.name))
+      collectorFailures.push(collectorFailure(collector, record.errors.get(collector.name)));
     if (!isSupported || failure || calls.length === 0) continue;
     skipped.push(...calls.filter(isForbidden).map(({ endpoint }) => endpoint));
     if (calls.every(isForbidden)) continue;
     const { schedule, maxStaleMs } = { ...collector, ...appliance.collectors[collector.name] };
-    const sampled = watch.sampled.get(collector.name)?.size;
+    const sampled = record.sampled.get(collector.name)?.size;
     runs.push({ collector, calls, sampled, intervalMs: intervalOf(schedule), maxStaleMs });
     polled.push(collector.name);
   }
-  const failure = ofCalls ?? unprovenBy(watch.calls, obstacles) ?? withoutFarms(obstacles);
-  // The report has failures of its own; what could not be read in a response is judged.
-  const unreadable = status.collectors.flatMap(({ failure: _told, ...each }) => (each.unreadable ? each : []));
+  const failure = fatal ?? unprovenFailure(record.calls, collectorFailures) ?? unreadFarmsFailure(collectorFailures);
+  // The report has its own words for failures: only unreadable parts of responses are judged.
+  const unreadable = status.collectors.flatMap(({ failure: _reported, ...each }) => (each.unreadable ? each : []));
   const judged = { ...status, up: true, collectors: unreadable };
   return {
     failure,
-    calls: watch.calls,
+    calls: record.calls,
     facts,
     farms: state.latest(farms)?.farms,
     problems: failure ? [] : joinUnread(applianceProblems(judged, Date.now()), judged),
     polled,
     unsupported,
-    obstacles,
+    collectorFailures,
     skipped,
     perMinute: costPerMinute(runs, {
       ...settings.polling,
@@ -232,7 +240,7 @@ function resultOf({ appliance, settings, watch, poller, made, failure: ofCalls }
   };
 }
 
-/** Makes one problem of those of all farms whose backends were not read. */
+/** Replaces the problems of farms whose backends were not read by one. */
 function joinUnread(problems: readonly Problem[], { name, farms: list = [] }: ApplianceStatus): readonly Problem[] {
   const unread = list.filter((farm) => farm.backends === undefined && farm.state === 'problem');
   const names = new Set(unread.map((farm) => farm.name));
@@ -245,17 +253,16 @@ function joinUnread(problems: readonly Problem[], { name, farms: list = [] }: Ap
       about: 'farm',
       appliance: name,
       title: `Some backends of ${listed([...names])} are down`,
-      meaning: `The appliance says so; the check reads the backends of ${maxTroubled} farms at most.`,
+      meaning: `The appliance says so; the check reads the backends of ${maxFarmsWithBackendsDown} farms at most.`,
       alert: 'ZlbBackendDown',
     },
   ];
 }
 
-/** Returns the failure of an appliance whose farms cannot be read. */
-function withoutFarms(obstacles: readonly Obstacle[]): Failure | undefined {
-  const obstacle = obstacles.find(({ collector }) => collector === farms.name);
-  if (!obstacle) return undefined;
-  const { reason, message } = obstacle;
+function unreadFarmsFailure(failures: readonly CollectorFailure[]): Failure | undefined {
+  const failed = failures.find(({ collector }) => collector === farms.name);
+  if (!failed) return undefined;
+  const { reason, message } = failed;
   return { reason: reason === 'forbidden' || reason === 'unlicensed' ? reason : 'farms_unread', message };
 }
 
@@ -264,7 +271,7 @@ export function clockOffsetOf(calls: readonly CallReport[]): number | undefined 
   return calls.findLast(({ clockOffsetSeconds }) => clockOffsetSeconds !== undefined)?.clockOffsetSeconds;
 }
 
-/** Reasons that the next call would meet too. */
+/** Reasons for which the next call would fail as well. */
 const finalReasons = [
   'connect',
   'timeout',
@@ -286,12 +293,12 @@ export function failureOf(error: unknown, lastCall: Pick<CallReport, 'asksProxie
   return isOneOf(finalReasons, reason) ? { reason, message } : undefined;
 }
 
-function obstacleOf({ name }: Collector, error: unknown): Obstacle {
+function collectorFailure({ name }: Collector, error: unknown): CollectorFailure {
   const reason = error instanceof ApplianceError ? error.reason : undefined;
   return { collector: name, reason, message: oneLine(toError(error).message, 250) };
 }
 
-function unprovenBy(calls: readonly CallReport[], [first]: readonly Obstacle[]): Failure | undefined {
+function unprovenFailure(calls: readonly CallReport[], [first]: readonly CollectorFailure[]): Failure | undefined {
   if (calls.some(({ authenticated }) => authenticated)) return undefined;
   if (!first) return { reason: 'nothing_enabled', message: 'no collector that asks it is enabled' };
   return { reason: 'unproven', message: first.message };
@@ -305,7 +312,7 @@ export interface ApplianceCheck {
   readonly probe: ApplianceProbe;
   /** Farms that the collector `vip` will probe; undefined if it is off or no farm is known. */
   readonly farmProbes: readonly FarmProbe[] | undefined;
-  /** The L4 farms that will be probed although nobody said so. */
+  /** The L4 farms that will be probed by default. */
   readonly l4Only: readonly FarmProbe[];
   readonly shown: ShownCertificate | undefined;
   readonly nowMs: number;

@@ -17,28 +17,28 @@ export interface CheckReport {
   refuse?(error: ConfigError): Promise<void>;
 }
 
-/** Names of appliances are in it: each must stay in its line, and command no terminal. */
+/** Lines contain names of appliances, which must not break the line or control the terminal. */
 const maxLine = 10_000;
 
 /** Creates the report for people; a quiet one has only what is wrong. */
-export function createTextReport({ say, warn, shell }: CommandContext, quiet: boolean): CheckReport {
+export function createTextReport({ printOut, printErr, shell }: CommandContext, quiet: boolean): CheckReport {
   return {
     note({ text, isWrong = false }) {
-      if (isWrong) say(text.replace(/^ */, `$&${shell.paint('yellow', 'Warning')}  `));
-      else if (!quiet) say(text);
+      if (isWrong) printOut(text.replace(/^ */, `$&${shell.paint('yellow', 'Warning')}  `));
+      else if (!quiet) printOut(text);
     },
     appliance(checked, findings) {
       const ok = checked.probe.failure === undefined;
       if (quiet && ok && findings.length === 0) return;
       const result = ok ? shell.paint('green', 'ok    ') : shell.paint('red', 'FAILED');
       const width = Math.max(...checked.settings.appliances.map(({ name }) => name.length));
-      say(`${checked.appliance.name.padEnd(width)}  ${result}  ${oneLine(summaryLine(checked), maxLine)}`);
+      printOut(`${checked.appliance.name.padEnd(width)}  ${result}  ${oneLine(summaryLine(checked), maxLine)}`);
       const lines = [...(quiet ? [] : rowLines(checked, findings)), ...findingLines(findings)];
-      for (const line of lines) say(oneLine(line, maxLine));
+      for (const line of lines) printOut(oneLine(line, maxLine));
     },
     async end(code, result) {
-      if (result?.isWrong) warn(result.text);
-      else if (result && !quiet) say(result.text);
+      if (result?.isWrong) printErr(result.text);
+      else if (result && !quiet) printOut(result.text);
       return code;
     },
   };
@@ -67,12 +67,11 @@ function summaryLine({ appliance, probe }: ApplianceCheck): string {
   return [`reachable, ${trust}, key accepted`, releaseOf(facts), farms, cost].filter(Boolean).join(' · ');
 }
 
-/** Returns seconds with one digit, and never none for a time that is not none. */
+/** Returns seconds with one decimal, and never 0.0 for a time above 0. */
 function secondsText(seconds: number): string {
   return seconds > 0 && seconds < 0.05 ? 'under 0.1 s' : `${seconds.toFixed(1)} s`;
 }
 
-/** Returns the facts about an appliance and the diagnosis. */
 function rowLines(checked: ApplianceCheck, findings: readonly Finding[]): readonly string[] {
   const { failure, problems } = checked.probe;
   const wrong = problems.filter(({ level }) => level !== 'unknown').length;
@@ -134,7 +133,7 @@ function reachedText({ address: { text }, probe: { calls, failure } }: Appliance
   return `${text}, ${plural(answered.length, 'call')}, ${each} each`;
 }
 
-/** Says what was tried; farms that cannot be reached or must not be are findings. */
+/** Returns what was tried; farms that cannot be reached, or must not be, are findings. */
 function probedText(probes: readonly FarmProbe[]): string {
   const accepting = probes.filter(({ isReachable }) => isReachable);
   const reached = accepting.filter(({ isSilent }) => !isSilent);
@@ -146,17 +145,16 @@ function probedText(probes: readonly FarmProbe[]): string {
   return `${plural(reached.length, 'farm')} can be reached from here${names.length > 0 ? `: ${names.join(', ')}` : ''}${unanswered}${rest}; L4 farms with TCP are probed too`;
 }
 
-/** An appliance may have hundreds. */
+/** The most farms that a line names; an appliance may have hundreds. */
 const maxNamed = 20;
 
-/** Says what the exporter will connect to though nobody asked for it. */
+/** Returns what the exporter will connect to by default. */
 function l4OnlyText(probes: readonly FarmProbe[]): string {
   const names = probes.slice(0, maxNamed).map(({ farm, address }) => `${farm} ${address}`);
   const rest = probes.length > maxNamed ? ` and ${plural(probes.length - maxNamed, 'more farm')}` : '';
   return `L4 farms, by a TCP connection each: ${names.join(', ')}${rest}; to switch it off: collectors: { vip: { enabled: false } }`;
 }
 
-/** How the certificate of the API was checked. */
 type Trust = keyof typeof trustWords;
 
 const trustWords = {
@@ -195,7 +193,7 @@ function costText({ probe: { perMinute, facts }, settings }: ApplianceCheck): st
   return `about ${plural(Math.ceil(calls), 'call')} a minute${meanwhile}, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
 }
 
-/** Returns what is known of the product, its release and its edition; an empty text if nothing. */
+/** Returns the product, its release and its edition as far as they are known. */
 function releaseOf({ product, version, edition }: ApplianceCheck['probe']['facts']): string {
   return [product, version, edition].flatMap((text) => (text ? oneLine(text, 64) : [])).join(' ');
 }

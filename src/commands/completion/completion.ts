@@ -10,7 +10,6 @@ export const completionOf = {
   zsh: zshCompletion,
 } as const satisfies Readonly<Record<(typeof shells)[number], () => string>>;
 
-/** Prints the script that completes the command line in a shell. */
 export const completion: Command = async ({ arguments: [name = '', ...more], shell }) => {
   const named = shells.find((each) => each === name);
   if (named === undefined || more.length > 0)

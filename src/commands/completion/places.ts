@@ -11,7 +11,7 @@ import { builtInCommands } from '../admin/built-in-commands.ts';
 import { changeCommands } from '../admin/changes.ts';
 import { auditCommands } from '../audit.ts';
 import { commands as described, type CommandName, flagsOf, isCommand } from '../commands.ts';
-import { allFlags } from '../flags.ts';
+import { allFlags } from '../parse-flags.ts';
 import type { Flag } from '../flag.ts';
 import { checks } from '../plugin/plugin.ts';
 

@@ -1,6 +1,5 @@
 import { commands, flagWords, type Offer, type Place, places, valuedFlags, type ValuedFlag } from './places.ts';
 
-/** Returns the completion for zsh, to be sourced or put into a folder of `fpath`. */
 export function zshCompletion(): string {
   const valued = valuedFlags();
   return `#compdef zlb-exporter

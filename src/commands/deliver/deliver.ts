@@ -4,26 +4,26 @@ import { AdminError, refusal } from '../../admin/policy/admin-error.ts';
 import type { DeliveryTarget } from '../../admin/recipes/recipe.ts';
 import { parseJson } from '../../lib/check.ts';
 import { adminCommand, globMatcher, oneLine } from '../../lib/text.ts';
-import { waitOf, withoutKeys } from '../admin/run-recipe.ts';
+import { waitSecondsFor, withoutKeys } from '../admin/run-recipe.ts';
 import { readText } from '../admin/content.ts';
-import { checkedReply } from '../admin/gateway-client.ts';
-import { type Asking, planOf, runNow } from '../admin/run-change.ts';
+import { parseReply } from '../admin/gateway-client.ts';
+import { type ChangeBody, requestPlan, runNow } from '../admin/run-change.ts';
 import { type AdminSession, withSession } from '../admin/session.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { tableLines } from '../table.ts';
 
-/** A line of the table at the end. */
+/** A row of the table at the end. */
 interface DeliveryRow {
   readonly appliance: string;
   readonly farm: string;
   readonly result: DeliveryTarget['result'] | 'delivered' | 'failed' | 'not tried';
   readonly detail: string;
-  /** The file of the certificate that went. */
+  /** The file of the certificate that is replaced. */
   readonly replaces?: string | undefined;
 }
 
 /** The plan of the gateway for an appliance; `failed` says why there is none. */
-interface Planned {
+interface AppliancePlan {
   readonly appliance: string;
   readonly targets: readonly DeliveryTarget[];
   readonly facts: readonly string[];
@@ -31,29 +31,29 @@ interface Planned {
   readonly failed?: string;
 }
 
-/** A delivery, as all appliances are asked for it. */
+/** What is planned on all appliances at first, and then carried out farm by farm. */
 interface Delivery {
   readonly session: AdminSession;
-  readonly asked: Omit<Asking, 'appliance'>;
+  readonly body: Omit<ChangeBody, 'appliance'>;
   readonly appliances: readonly string[];
 }
 
 /** Replaces a certificate by a renewed one on every farm that uses it, through the gateway. */
 export const deliver: Command = async (context) => {
   const { flags } = context;
-  const source = sourceOf(context);
+  const source = certificateFiles(context);
   if (source === undefined) return 0;
   if (flags.force && flags.reason === undefined)
     throw new UsageError('--force needs a reason for the audit: --reason=TEXT');
   const files = { cert: await readText(source.cert, '--cert'), key: await readText(source.key, '--key') };
   // A hostile gateway could send the key back.
-  const say = (line: string): void => context.say(withoutKeys(line));
-  return await withSession({ ...context, say }, async (session) => await deliverFiles(files, session));
+  const printOut = (line: string): void => context.printOut(withoutKeys(line));
+  return await withSession({ ...context, printOut }, async (session) => await deliverFiles(files, session));
 };
 
 /** Plans everything, then delivers to one farm after the other, and stops at the first failure. */
 async function deliverFiles(files: Readonly<Record<string, string>>, session: AdminSession): Promise<number> {
-  const { flags, say } = session;
+  const { flags, printOut } = session;
   const [applianceGlob = '*', farmGlob = '*'] = flags.only?.split('/', 2) ?? [];
   const named = await appliancesOf(session);
   const parameters = {
@@ -64,55 +64,49 @@ async function deliverFiles(files: Readonly<Record<string, string>>, session: Ad
     ...(flags['incomplete-chain'] && { incomplete_chain: 'true' }),
   };
   const reason = flags.reason ?? 'deliver a renewed certificate';
-  const first = {
-    session,
-    appliances: named.filter(globMatcher(applianceGlob)),
-    asked: { recipe: 'deliver', parameters, files, reason, ...waitOf(session) },
-  };
-  const own = await planAll(first);
-  const isCovered = coversOneOther(own);
-  const delivery = isCovered ? withParameters(first, { covered: 'true' }) : first;
-  const plans = isCovered ? await planAll(delivery) : own;
-  for (const line of plans.flatMap(({ facts }) => facts.slice(0, 1)).slice(0, 1)) say(oneLine(line, 2_000));
-  const others = othersIn(plans, flags.replaces);
+  const body = { recipe: 'deliver', parameters, files, reason, ...waitSecondsFor(session) };
+  let delivery: Delivery = { session, body, appliances: named.filter(globMatcher(applianceGlob)) };
+  let plans = await planAll(delivery);
+  if (coversOneOther(plans)) {
+    delivery = { ...delivery, body: { ...body, parameters: { ...parameters, covered: 'true' } } };
+    plans = await planAll(delivery);
+  }
+  const [fact] = plans.flatMap(({ facts }) => facts);
+  if (fact !== undefined) printOut(oneLine(fact, 2_000));
+  const unchanged = unchangedRows(plans, flags.replaces);
   const outcomes = flags['dry-run'] ? dryRun(plans, session) : await deliverAll(plans, delivery);
-  const rows = [...others, ...outcomes];
+  const rows = [...unchanged, ...outcomes];
   printTable(rows, session);
   return rows.some(({ result }) => result === 'failed' || result === 'not tried') ? 1 : 0;
 }
 
-function withParameters(delivery: Delivery, more: Readonly<Record<string, string>>): Delivery {
-  const { asked } = delivery;
-  return { ...delivery, asked: { ...asked, parameters: { ...asked.parameters, ...more } } };
-}
-
 /** Resolves to the names of the appliances of the token. */
 async function appliancesOf(session: AdminSession): Promise<readonly string[]> {
-  const response = parseJson(await (await session.client.send({ method: 'GET', path: '/appliances' })).whole());
-  const title = 'The gateway answered with something else than its appliances';
-  return checkedReply(AppliancesSchema, response, title).appliances.map(({ name }) => name);
+  const response = parseJson(await (await session.client.send({ method: 'GET', path: '/appliances' })).readBody());
+  const title = 'The gateway answered with something other than its appliances';
+  return parseReply(AppliancesSchema, response, title).appliances.map(({ name }) => name);
 }
 
 /** Lets the gateway plan all appliances at the same time; each has a queue of its own there. */
-async function planAll({ session, asked, appliances }: Delivery): Promise<readonly Planned[]> {
-  return await Promise.all(appliances.map(async (appliance) => await planOne({ ...asked, appliance }, session)));
+async function planAll({ session, body, appliances }: Delivery): Promise<readonly AppliancePlan[]> {
+  return await Promise.all(appliances.map(async (appliance) => await planOne({ ...body, appliance }, session)));
 }
 
-/** Resolves also for an appliance that cannot be planned: the others are delivered to. */
-async function planOne(asked: Asking, session: AdminSession): Promise<Planned> {
-  const { appliance } = asked;
+/** Resolves also for an appliance that cannot be planned, so that the others get the certificate. */
+async function planOne(body: ChangeBody, session: AdminSession): Promise<AppliancePlan> {
+  const { appliance } = body;
   const none = { appliance, facts: [], titles: [], targets: [] };
   try {
-    const { plan, would } = await planOf(asked, session);
+    const { plan, would } = await requestPlan(body, session);
     const { facts, steps, targets = [] } = plan;
     if (would === 'be sent') return { appliance, facts, titles: steps.map(({ title }) => title), targets };
     return { ...none, facts, failed: objections(steps) };
   } catch (error) {
-    return { ...none, failed: sentenceOf(error, session) };
+    return { ...none, failed: errorText(error, session) };
   }
 }
 
-function objections(steps: Awaited<ReturnType<typeof planOf>>['plan']['steps']): string {
+function objections(steps: Awaited<ReturnType<typeof requestPlan>>['plan']['steps']): string {
   const texts = steps.flatMap(({ title, would, because, findings }) => {
     if (would === 'wait for approval') return `${title}: it needs approval, and a delivery cannot wait.`;
     const blocking = findings.filter(({ severity }) => severity === 'blocking');
@@ -122,42 +116,46 @@ function objections(steps: Awaited<ReturnType<typeof planOf>>['plan']['steps']):
 }
 
 /**
- * Returns true if no certificate is replaced, and certificates of one set of names would be covered.
- * Throws an AdminError for several sets: the new one can be the renewal of one of them only.
+ * Returns true if no farm has a certificate for the same names, but the new one covers certificates
+ * with one other set of names. Throws an AdminError for several sets: the new one can be the renewal
+ * of one of them only.
  */
-function coversOneOther(plans: readonly Planned[]): boolean {
+function coversOneOther(plans: readonly AppliancePlan[]): boolean {
+  if (plans.some(hasCertificate)) return false;
   const covered = plans.flatMap(({ appliance, targets }) =>
     targets.flatMap(({ covers, ...target }) => (covers ? { ...target, appliance, names: covers } : [])),
   );
   const sets = new Set(covered.map(({ names }) => names.toSorted().join()));
-  if (plans.some(isFound) || sets.size < 2) return sets.size === 1 && !plans.some(isFound);
+  if (sets.size < 2) return sets.size === 1;
   const each = covered.map(
     ({ appliance, farm, replaces, names }) => `${replaces} of ${appliance}/${farm}: ${names.join(', ')}`,
   );
   throw refusal(
-    `The certificate covers several that have not the same names (${each.slice(0, 5).join('; ')})`,
-    'Say which one goes: --replaces=FILE.',
+    `The certificate covers several certificates with different names (${each.slice(0, 5).join('; ')})`,
+    'Say which one to replace: --replaces=FILE.',
   );
 }
 
-function isFound({ targets }: Planned): boolean {
+function hasCertificate({ targets }: AppliancePlan): boolean {
   return targets.some(({ result }) => result === 'would be delivered' || result === 'has it already');
 }
 
 /** Returns true for a farm whose certificate stays: the new one is not its renewal. */
-function isKept({ result }: Planned['targets'][number]): boolean {
+function staysUnchanged({ result }: AppliancePlan['targets'][number]): boolean {
   return result === 'other key type' || result === 'other names';
 }
 
-/** Returns the rows of what stays as it is; throws an AdminError if that is all and no reason. */
-function othersIn(plans: readonly Planned[], replaces: string | undefined): readonly DeliveryRow[] {
+/** Returns the rows of farms that stay as they are; throws an AdminError if nothing else is left to do. */
+function unchangedRows(plans: readonly AppliancePlan[], replaces: string | undefined): readonly DeliveryRow[] {
   const failed = plans.flatMap(({ appliance, failed: detail }): DeliveryRow | [] =>
     detail === undefined ? [] : { appliance, farm: '-', result: 'failed', detail },
   );
   const kept = plans.flatMap(({ appliance, targets }) =>
-    targets.filter(isKept).map(({ farm, result, detail }): DeliveryRow => ({ appliance, farm, result, detail })),
+    targets
+      .filter(staysUnchanged)
+      .map(({ farm, result, detail }): DeliveryRow => ({ appliance, farm, result, detail })),
   );
-  if (plans.some(isFound)) return [...failed, ...kept];
+  if (plans.some(hasCertificate)) return [...failed, ...kept];
   const otherKey = kept.find(({ result }) => result === 'other key type');
   if (otherKey && failed.length === 0)
     throw refusal(
@@ -175,18 +173,18 @@ function othersIn(plans: readonly Planned[], replaces: string | undefined): read
 const otherKeyRemedy =
   'Renew it with a key of the old type (certbot: --key-type rsa; lego: --key-type rsa2048). To change the type of the key, if all clients know the new one: --change-key-type.';
 
-function dryRun(plans: readonly Planned[], { say }: AdminSession): readonly DeliveryRow[] {
+function dryRun(plans: readonly AppliancePlan[], { printOut }: AdminSession): readonly DeliveryRow[] {
   for (const { appliance, titles } of plans)
-    for (const title of titles) say(`  ${oneLine(appliance, 64)}: ${oneLine(title, 500)}`);
-  say('Dry run: nothing was changed.');
-  return toDeliver(plans);
+    for (const title of titles) printOut(`  ${oneLine(appliance, 64)}: ${oneLine(title, 500)}`);
+  printOut('Dry run: nothing was changed.');
+  return plannedRows(plans);
 }
 
 /** Returns the farms that have the certificate or get it. */
-function toDeliver(plans: readonly Planned[]): readonly DeliveryRow[] {
+function plannedRows(plans: readonly AppliancePlan[]): readonly DeliveryRow[] {
   return plans.flatMap(({ appliance, targets }) =>
     targets
-      .filter((target) => !isKept(target))
+      .filter((target) => !staysUnchanged(target))
       .map(({ farm, result, detail, replaces, serves_old: isOld }) => ({
         appliance,
         farm,
@@ -198,41 +196,44 @@ function toDeliver(plans: readonly Planned[]): readonly DeliveryRow[] {
 }
 
 /** Delivers to one farm after the other; then the gateway looks at what they serve. */
-async function deliverAll(plans: readonly Planned[], delivery: Delivery): Promise<readonly DeliveryRow[]> {
+async function deliverAll(plans: readonly AppliancePlan[], delivery: Delivery): Promise<readonly DeliveryRow[]> {
   const outcomes: DeliveryRow[] = [];
-  for (const wanted of toDeliver(plans)) {
+  for (const wanted of plannedRows(plans)) {
     const isTried = wanted.result === 'would be delivered';
     if (isTried && outcomes.some(({ result }) => result === 'failed'))
       outcomes.push({ ...wanted, result: 'not tried', detail: 'an earlier farm failed' });
     else outcomes.push(isTried ? await deliverOne(wanted, delivery) : wanted);
   }
-  return await lookedAt(outcomes, delivery);
+  return await withServedCertificates(outcomes, delivery);
 }
 
-async function deliverOne(wanted: DeliveryRow, { session, asked }: Delivery): Promise<DeliveryRow> {
+async function deliverOne(wanted: DeliveryRow, { session, body }: Delivery): Promise<DeliveryRow> {
   const { appliance, farm } = wanted;
-  const { say } = session;
+  const { printOut } = session;
   const place = `${appliance}/${oneLine(farm, 64)}`;
-  const parameters = { ...asked.parameters, farm };
+  const parameters = { ...body.parameters, farm };
   try {
-    const { change, untold } = await runNow({ ...asked, appliance, parameters }, session, (event) => {
-      if (event.event === 'end') say(`${place} ${oneLine(event.line, 2_000)}`);
-      if (event.event === 'wait') say(`${place}   … ${oneLine(event.line, 500)}`);
+    const { change, unreported } = await runNow({ ...body, appliance, parameters }, session, (event) => {
+      if (event.event === 'end') printOut(`${place} ${oneLine(event.line, 2_000)}`);
+      if (event.event === 'wait') printOut(`${place}   … ${oneLine(event.line, 500)}`);
     });
     if (change.state === 'done') return { ...wanted, result: 'delivered' };
-    for (const line of untold) say(`${place}   ${oneLine(line, 2_000)}`);
+    for (const line of unreported) printOut(`${place}   ${oneLine(line, 2_000)}`);
     const why = change.outcome?.lines.filter((line) => !line.startsWith('✓')) ?? [change.state];
     return { ...wanted, result: 'failed', detail: why.join(' ') };
   } catch (error) {
-    return { ...wanted, result: 'failed', detail: sentenceOf(error, session) };
+    return { ...wanted, result: 'failed', detail: errorText(error, session) };
   }
 }
 
 /**
- * Adds what the farms serve, of which the gateway tells when it plans again: until the last has
- * the certificate, another node of a cluster may serve the old one.
+ * Adds which certificate the farms serve, as a second plan of the gateway shows. It is made at the
+ * end: before, another node of a cluster may serve the old certificate.
  */
-async function lookedAt(outcomes: readonly DeliveryRow[], delivery: Delivery): Promise<readonly DeliveryRow[]> {
+async function withServedCertificates(
+  outcomes: readonly DeliveryRow[],
+  delivery: Delivery,
+): Promise<readonly DeliveryRow[]> {
   const isDelivered = ({ result }: DeliveryRow): boolean => result === 'delivered';
   const changed = new Set(outcomes.filter(isDelivered).map(({ appliance }) => appliance));
   const plans = await planAll({ ...delivery, appliances: [...changed] });
@@ -247,16 +248,16 @@ async function lookedAt(outcomes: readonly DeliveryRow[], delivery: Delivery): P
   });
 }
 
-function printTable(rows: readonly DeliveryRow[], { say }: AdminSession): void {
+function printTable(rows: readonly DeliveryRow[], { printOut }: AdminSession): void {
   const table = tableLines(
     ['appliance', 'farm', 'result', 'detail'],
     rows.map(({ appliance, farm, result, detail }) => [appliance, farm, result, detail]),
   );
-  for (const line of ['', ...table, ...leftovers(rows)]) say(line);
+  for (const line of ['', ...table, ...deletionCommands(rows)]) printOut(line);
 }
 
 /** Returns the commands that delete the old files, which appliances refuse while a farm has one. */
-function leftovers(rows: readonly DeliveryRow[]): readonly string[] {
+function deletionCommands(rows: readonly DeliveryRow[]): readonly string[] {
   const commands = rows.flatMap(({ appliance, result, replaces = '' }) =>
     result === 'delivered' && replaces !== ''
       ? [adminCommand(appliance, 'deleteCertificate', `file=${replaces}`, `--confirm=${replaces}`)]
@@ -271,7 +272,7 @@ function leftovers(rows: readonly DeliveryRow[]): readonly string[] {
 }
 
 /** Returns the text of an AdminError; other errors are bugs and are thrown. */
-function sentenceOf(error: unknown, { stopped }: AdminSession): string {
+function errorText(error: unknown, { stopped }: AdminSession): string {
   if (!(error instanceof AdminError)) throw error;
   // Nothing more is asked for once a person has said stop.
   if (stopped.aborted) throw error;
@@ -279,8 +280,7 @@ function sentenceOf(error: unknown, { stopped }: AdminSession): string {
   return `${title}${error.message} ${error.remedy}`.trim();
 }
 
-/** The files of a renewed certificate. */
-interface Source {
+interface CertificateFiles {
   /** The certificate and the intermediates. */
   readonly cert: string;
   readonly key: string;
@@ -291,7 +291,7 @@ interface Source {
  * certbot and lego in the environment, dehydrated as words. Undefined for the hook calls of
  * dehydrated that bring no certificate. Throws a UsageError when no files are named.
  */
-function sourceOf({ flags, env, arguments: words }: CommandContext): Source | undefined {
+function certificateFiles({ flags, env, arguments: words }: CommandContext): CertificateFiles | undefined {
   const [handler, , hookKey, , hookChain] = words;
   if (handler === 'deploy_cert') {
     if (hookKey !== undefined && hookChain !== undefined) return { cert: hookChain, key: hookKey };
@@ -313,6 +313,6 @@ function sourceOf({ flags, env, arguments: words }: CommandContext): Source | un
     if (legoCert && legoKey) return { cert: legoCert, key: legoKey };
   }
   throw new UsageError(
-    'which certificate? Give --cert=FULLCHAIN and --key=KEY, or call deliver as hook of certbot, lego or dehydrated; deliver --help shows how',
+    'which certificate? Give --cert=FULLCHAIN and --key=KEY, or call deliver as a hook of certbot, lego or dehydrated; deliver --help shows how',
   );
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '../../app/load-settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
-import { type Daemon, type DaemonParts, startDaemon } from '../../app/daemon.ts';
+import { type Daemon, type DaemonOptions, startDaemon } from '../../app/daemon.ts';
 import { ListenError } from '../../lib/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../../simulator/demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from '../command.ts';
@@ -17,7 +17,7 @@ const defaultGatewayAddress = '127.0.0.1:9445';
 
 /** Runs the exporter on simulated appliances inside this process, for a first look. */
 export async function runDemonstration(
-  { flags, stopped, now, say, spoken, build, shell }: CommandContext,
+  { flags, stopped, now, printOut, withCommandName, build, shell }: CommandContext,
   web: WebSettings | undefined,
 ): Promise<number> {
   const apiKey = randomBytes(16).toString('hex');
@@ -30,13 +30,13 @@ export async function runDemonstration(
     const digests = { demo: demo.sha256, approver: approver.sha256 };
     const content = configurationOf({ appliances: simulation.appliances, apiKey, digests, folder });
     const settings = await loadSettings({ content, env: {} });
-    const { daemon, taken } = await startWhereFree({
+    const { daemon, taken } = await startOnFreePorts({
       settings,
       listenAddress: flags['web.listen-address'] ?? defaultListenAddress,
       web,
       build,
       isDemonstration: true,
-      spoken,
+      withCommandName,
       log: log.logger,
       droppedLogLines: log.droppedLines,
       now,
@@ -47,7 +47,9 @@ export async function runDemonstration(
     sendLogsTo(daemon.requestLogAddresses[0], appliances);
     const { paint } = shell;
     const tokens = { demo: demo.token, approver: approver.token };
-    demonstrationGreeting({ version: build.version, url, adminUrl, appliances, tokens, taken, paint }).forEach(say);
+    demonstrationGreeting({ version: build.version, url, adminUrl, appliances, tokens, taken, paint }).forEach(
+      printOut,
+    );
     await untilStopped(stopped, daemon, simulation);
     await log.flush();
   } finally {
@@ -60,9 +62,9 @@ export async function runDemonstration(
  * Starts the daemon; takes free ports instead of default addresses that are in use (`taken`). An
  * address from a flag stays.
  */
-async function startWhereFree(parts: DaemonParts): Promise<{ daemon: Daemon; taken: readonly string[] }> {
+async function startOnFreePorts(options: DaemonOptions): Promise<{ daemon: Daemon; taken: readonly string[] }> {
   const taken: string[] = [];
-  for (let moved = parts; ; ) {
+  for (let moved = options; ; ) {
     try {
       return { daemon: await startDaemon(moved), taken };
     } catch (error) {
@@ -80,10 +82,9 @@ async function startWhereFree(parts: DaemonParts): Promise<{ daemon: Daemon; tak
   }
 }
 
-interface DemonstrationParts {
+interface DemonstrationFacts {
   readonly appliances: readonly DemonstrationAppliance[];
   readonly apiKey: string;
-  /** The tokens of two people. */
   readonly digests: { readonly demo: string; readonly approver: string };
   /** An empty folder, for the audit. */
   readonly folder: string;
@@ -92,7 +93,7 @@ interface DemonstrationParts {
 /**
  * Returns the configuration of the demonstration, with each appliance pinned to its certificate.
  */
-function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationParts): object {
+function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationFacts): object {
   return {
     ...watchedSimulation(appliances, apiKey, '127.0.0.1:0'),
     admin: {

@@ -1,17 +1,16 @@
-import { type GreetingParts, places } from '../greeting.ts';
+import { type GreetingFacts, places } from '../greeting.ts';
 import type { DemonstrationAppliance } from '../../../simulator/demo.ts';
 
-interface DemonstrationGreeting extends GreetingParts {
+interface DemonstrationGreeting extends GreetingFacts {
   readonly appliances: readonly DemonstrationAppliance[];
   /** Each belongs to another person. */
   readonly tokens: { readonly demo: string; readonly approver: string };
-  /** Default addresses that were in use. */
   readonly taken: readonly string[];
 }
 
 /** Returns the lines of the demonstration: what runs, what to open, and one fault to repair. */
-export function demonstrationGreeting(parts: DemonstrationGreeting): readonly string[] {
-  const { version, appliances, adminUrl = '', tokens, taken, paint } = parts;
+export function demonstrationGreeting(facts: DemonstrationGreeting): readonly string[] {
+  const { version, appliances, adminUrl = '', tokens, taken, paint } = facts;
   const [nameWidth, urlWidth] = [12, 24];
   return [
     `zlb-exporter ${version} on seven simulated load balancers, since no configuration is given.`,
@@ -22,7 +21,7 @@ export function demonstrationGreeting(parts: DemonstrationGreeting): readonly st
     ...appliances.map(
       ({ name, about, appliance }) => `  ${name.padEnd(nameWidth)} ${appliance.url.padEnd(urlWidth)} ${about}`,
     ),
-    ...places(parts),
+    ...places(facts),
     '',
     paint('bold', 'Try, in another terminal, in the same folder'),
     '  The farm oldportal on lb-madrid is down. Restart it, and watch the page:',

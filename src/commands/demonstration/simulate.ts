@@ -9,7 +9,7 @@ import { createTlsMaterial, expiredMaterial, type TlsMaterial, tlsMaterialOf } f
 import { type Command, untilStopped, UsageError } from '../command.ts';
 
 /** Only the simulated appliances, for trying another client or a configuration on them. */
-export const simulate: Command = async ({ arguments: [folder, ...more], flags, stopped, say, env }) => {
+export const simulate: Command = async ({ arguments: [folder, ...more], flags, stopped, printOut, env }) => {
   if (more.length > 0) throw new UsageError('name one folder: zlb-exporter simulate FOLDER');
   const kept = folder === undefined ? undefined : await readSimulationState(folder);
   if (kept && env.ZLB_API_KEY !== undefined && env.ZLB_API_KEY !== kept.apiKey)
@@ -36,19 +36,19 @@ export const simulate: Command = async ({ arguments: [folder, ...more], flags, s
       configuration,
     );
   }
-  say('Simulated appliances; a configuration that watches them:');
-  say('');
-  say(configuration);
-  say(
+  printOut('Simulated appliances; a configuration that watches them:');
+  printOut('');
+  printOut(configuration);
+  printOut(
     folder === undefined
       ? 'The next start has other ports, another key and another certificate; simulate FOLDER keeps them.'
       : `It stays valid after a restart: zlb-exporter --config.file=${join(folder, 'zlb.yml')}`,
   );
-  say('Cause a fault, end it, list them (docs/command-line.md):');
-  say(`  curl -X PUT ${faults.url}/lb-madrid/hung-proxy/shop`);
-  say(`  curl -X DELETE ${faults.url}/lb-madrid/hung-proxy/shop`);
-  say(`  curl ${faults.url}`);
-  say('Stop with Ctrl-C.');
+  printOut('Cause a fault, end it, list them (docs/command-line.md):');
+  printOut(`  curl -X PUT ${faults.url}/lb-madrid/hung-proxy/shop`);
+  printOut(`  curl -X DELETE ${faults.url}/lb-madrid/hung-proxy/shop`);
+  printOut(`  curl ${faults.url}`);
+  printOut('Stop with Ctrl-C.');
   await untilStopped(stopped, faults, simulation);
   return 0;
 };
@@ -104,7 +104,7 @@ const fileName = 'simulation.json';
  * the first start.
  */
 async function readSimulationState(folder: string): Promise<SimulationState | undefined> {
-  const text = await inFolder(folder, async () => {
+  const text = await withFolderErrors(folder, async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return await readFile(join(folder, fileName), 'utf8').catch((error: unknown) => {
       if (errorCode(error) === 'ENOENT') return undefined;
@@ -123,7 +123,7 @@ async function writeSimulation(
   { apiKey, material: { key, cert }, ports }: SimulationState,
   configuration: string,
 ): Promise<void> {
-  await inFolder(folder, async () => {
+  await withFolderErrors(folder, async () => {
     const text = `${JSON.stringify({ apiKey, ports, key, cert }, null, 2)}\n`;
     await writeFile(join(folder, fileName), text, { mode: 0o600 });
     await writeFile(join(folder, 'zlb.yml'), configuration, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
@@ -147,7 +147,7 @@ function isPorts(value: unknown): value is Readonly<Record<string, number>> {
   return isRecord(value) && Object.values(value).every((port) => Number.isInteger(port) && Number(port) < 65_536);
 }
 
-async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+async function withFolderErrors<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

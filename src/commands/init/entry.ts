@@ -1,6 +1,5 @@
 import { isMap, isNode, isSeq, parseDocument, stringify, type YAMLSeq } from 'yaml';
 
-/** An appliance as the configuration lists it. */
 export interface ApplianceEntry {
   readonly name: string;
   readonly url: string;

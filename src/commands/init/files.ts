@@ -7,7 +7,7 @@ import { ifMissing, isThere } from '../../lib/disk.ts';
 import { UsageError } from '../command.ts';
 
 /** Returns the folder for keys: `keys` beside the configuration where an installation has it. */
-export async function folderOfKeys(folder: string): Promise<string> {
+export async function keyFolder(folder: string): Promise<string> {
   const keys = join(folder, 'keys');
   return (await stat(keys).catch(ifMissing))?.isDirectory() ? keys : folder;
 }
@@ -16,13 +16,13 @@ export async function folderOfKeys(folder: string): Promise<string> {
  * Returns true for the folder that deploy/systemd/install.sh makes: its keys belong to root, and
  * systemd hands them to a service whose user exists only while it runs.
  */
-export async function isReadBySystemd(folder: string): Promise<boolean> {
+export async function isLoadedBySystemd(folder: string): Promise<boolean> {
   const keys = await stat(join(folder, 'keys')).catch(ifMissing);
   return keys?.uid === 0 && (await isThere(join(folder, 'environment')));
 }
 
 /** Throws a UsageError if this process may not write into the folder of a file. */
-export async function refuseUnwritable(file: string): Promise<void> {
+export async function assertWritable(file: string): Promise<void> {
   await access(dirname(file), constants.W_OK).catch((error: unknown) => {
     throw cannotWrite(file, error);
   });

@@ -4,12 +4,12 @@ import { createFiles, readFileText } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { formatEndpoint } from '../../lib/address.ts';
 import { isThere } from '../../lib/disk.ts';
-import { Names } from '../../lib/names.ts';
+import { HostResolver } from '../../lib/host-resolver.ts';
 import { Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
 import {
-  inPairs,
+  colonHex,
   noCertificateText,
   ownFingerprintCommand,
   parseServer,
@@ -17,66 +17,65 @@ import {
   shownText,
   type TlsTarget,
 } from '../fingerprint.ts';
-import { folderOfKeys, isReadBySystemd, refuseUnwritable, replaceFile, writeNewFile } from './files.ts';
+import { keyFolder, isLoadedBySystemd, assertWritable, replaceFile, writeNewFile } from './files.ts';
 import { configurationWith, type ApplianceEntry, type PinnedTls } from './entry.ts';
 import { tryKey } from './try-key.ts';
 
 /** The folder where systemd hands keys to the service. */
 const credentials = '/run/credentials/zlb-exporter.service';
 
-/** Says why nothing was written, and what to do; ends with exit code 1. */
+/** Explains why nothing was written, and what to do; ends with exit code 1. */
 class InitError extends Error {
   override readonly name = 'InitError';
 }
 
-/** Makes a configuration for one appliance, after its key was accepted. */
+/** Writes a configuration for one appliance, after its API key was accepted. */
 export const init: Command = async (context) => {
   const target = parseServer('init', context.arguments);
   const file = context.flags['config.file'] ?? 'zlb.yml';
-  refuseWithoutTerminal(context);
+  assertAnswerable(context);
   await readBefore(file, context);
   try {
-    const names = new Names();
-    const tls = await pinnedTls(target, names, context);
-    const name = plainName(context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context)));
+    const resolver = new HostResolver();
+    const tls = await pinnedTls(target, resolver, context);
+    const name = assertPlainName(
+      context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context)),
+    );
     const given = context.flags['api-key-file'];
-    const stays = given !== undefined && (await isReadableFor(file, given));
-    const keyFile = stays ? given : await newKeyFile(file, name);
-    const key = new Secret(given === undefined ? await ask(askForKey, context, true) : await readKey(given));
-    const { refused, rights } = await tryKey({ name, url: urlOf(target), key, tls, names }, context.stopped);
-    if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
-    context.say(rights);
+    const staysInPlace = given !== undefined && (await isReadableFor(file, given));
+    const keyFile = staysInPlace ? given : await newKeyFile(file, name);
+    const apiKey = new Secret(given === undefined ? await ask(apiKeyQuestion, context, true) : await readApiKey(given));
+    const rights = await tryKey({ name, url: urlOf(target), apiKey, tls, resolver }, context.stopped);
+    if ('error' in rights) throw new InitError(`${target.host}:${target.port} ${rights.error}`);
+    context.printOut(rights.value);
 
     const readFrom = await pathForExporter(file, keyFile);
     const written = 'ca_file' in tls ? { ca_file: await pathForExporter(file, tls.ca_file) } : tls;
     const entry = { name, url: urlOf(target), api_key_file: readFrom, tls: written };
-    if (!stays) await writeNewFile(keyFile, `${key.reveal()}\n`, 0o600);
+    if (!staysInPlace) await writeNewFile(keyFile, `${apiKey.reveal()}\n`, 0o600);
     try {
       await writeConfiguration(file, entry, context);
     } catch (error) {
-      if (!stays) await rm(keyFile, { force: true });
+      if (!staysInPlace) await rm(keyFile, { force: true });
       throw error;
     }
-    context.say(`Wrote ${file}${stays ? '' : `, and the key into ${keyFile}, for its owner alone`}. Next:`);
-    (await nextCommands(file)).forEach((command) => context.say(`  ${command}`));
+    context.printOut(`Wrote ${file}${staysInPlace ? '' : `, and the key into ${keyFile}, for its owner alone`}. Next:`);
+    (await nextCommands(file)).forEach((command) => context.printOut(`  ${command}`));
     return 0;
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
-    context.warn(`zlb-exporter: ${error.message}. Nothing was written.`);
+    context.printErr(`zlb-exporter: ${error.message}. Nothing was written.`);
     return 1;
   }
 };
 
-/**
- * Returns what checks and starts the exporter: an installation with a folder of keys has a user for
- * it.
- */
+/** Returns the commands that check and start the exporter; an installation has a user for them. */
 async function nextCommands(file: string): Promise<readonly string[]> {
-  if (await isReadBySystemd(dirname(file)))
+  if (await isLoadedBySystemd(dirname(file)))
     return ['sudo sh deploy/systemd/install.sh    # again: hands the key to the service, and starts it'];
   const check = `zlb-exporter check --config.file=${file}`;
   const start = `zlb-exporter --config.file=${file}`;
-  if ((await folderOfKeys(dirname(file))) === dirname(file)) return [check, start];
+  if ((await keyFolder(dirname(file))) === dirname(file)) return [check, start];
   const isBooted = await isThere('/run/systemd/system');
   if (!isBooted) return [check, start].map((command) => `sudo -u zlb-exporter ${command}`);
   return [
@@ -85,7 +84,7 @@ async function nextCommands(file: string): Promise<readonly string[]> {
   ];
 }
 
-function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
+function assertAnswerable({ flags, shell }: CommandContext): void {
   const { fingerprint, 'ca-file': caFile, 'trust-first': trustsFirst } = flags;
   if (fingerprint !== undefined && caFile !== undefined)
     throw new UsageError('give --fingerprint or --ca-file, not both: a pinned certificate needs no authority');
@@ -100,22 +99,21 @@ function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
   throw new UsageError(`without a terminal init asks nothing: give ${typed.join(' and ')} as well`);
 }
 
-/** Returns the text of an existing configuration; undefined if there is none. */
 async function readBefore(file: string, { flags }: CommandContext): Promise<string | undefined> {
-  await refuseUnwritable(file);
+  await assertWritable(file);
   if (!(await isThere(file))) return undefined;
   if (!flags.append)
     throw new UsageError(`${file} exists; add the appliance to it with --append, or give another --config.file`);
   const text = await readFileText(file, 'configuration');
-  if ('problem' in text) throw new UsageError(`${file} ${text.problem}`);
+  if ('error' in text) throw new UsageError(`${file} ${text.error}`);
   return text.value;
 }
 
 /** Returns how the certificate is checked; throws an InitError if it is not that of `--fingerprint`. */
-async function pinnedTls(target: TlsTarget, names: Names, context: CommandContext): Promise<PinnedTls> {
+async function pinnedTls(target: TlsTarget, resolver: HostResolver, context: CommandContext): Promise<PinnedTls> {
   const { fingerprint, 'ca-file': caFile } = context.flags;
   if (caFile !== undefined) return { ca_file: resolve(caFile) };
-  const shown = await showCertificate(target, names, context);
+  const shown = await showCertificate(target, resolver, context);
   const wanted = fingerprint?.replaceAll(':', '').toLowerCase();
   if (wanted !== undefined && wanted !== shown)
     throw new InitError(`its certificate is not that of --fingerprint: it shows ${shown}. The key was not sent`);
@@ -125,18 +123,18 @@ async function pinnedTls(target: TlsTarget, names: Names, context: CommandContex
 /** Shows the fingerprint in both spellings, before anything secret is typed. */
 async function showCertificate(
   { host, port }: TlsTarget,
-  names: Names,
-  { stopped, now, say, flags }: CommandContext,
+  resolver: HostResolver,
+  { stopped, now, printOut, flags }: CommandContext,
 ): Promise<string> {
-  const shown = await readShownCertificate({ host, port, names, signal: stopped }).catch((error: unknown) => {
+  const shown = await readShownCertificate({ host, port, resolver, signal: stopped }).catch((error: unknown) => {
     throw new InitError(noCertificateText({ host, port }, error));
   });
-  say(`${shownText({ host, port }, shown, now())}. Its SHA-256:`);
-  say(`  ${shown.fingerprintSha256}`);
-  say(`  ${inPairs(shown.fingerprintSha256)}`);
+  printOut(`${shownText({ host, port }, shown, now())}. Its SHA-256:`);
+  printOut(`  ${shown.fingerprintSha256}`);
+  printOut(`  ${colonHex(shown.fingerprintSha256)}`);
   if (flags.fingerprint !== undefined) return shown.fingerprintSha256;
-  say('It will be pinned. Compare it with what this prints on the appliance itself:');
-  say(`  ${ownFingerprintCommand(port)}`);
+  printOut('It will be pinned. Compare it with what this prints on the appliance itself:');
+  printOut(`  ${ownFingerprintCommand(port)}`);
   return shown.fingerprintSha256;
 }
 
@@ -146,11 +144,11 @@ async function ask(question: string, { shell, stopped }: CommandContext, hidden 
   return answer;
 }
 
-const askForKey = 'API key (not shown; Ctrl-C if the fingerprints differ): ';
+const apiKeyQuestion = 'API key (not shown; Ctrl-C if the fingerprints differ): ';
 
-async function readKey(file: string): Promise<string> {
+async function readApiKey(file: string): Promise<string> {
   const text = await readFileText(file, 'key');
-  if ('problem' in text) throw new InitError(`the file of --api-key-file ${text.problem}`);
+  if ('error' in text) throw new InitError(`the file of --api-key-file ${text.error}`);
   return text.value.trim();
 }
 
@@ -162,16 +160,16 @@ function urlOf({ host, port }: TlsTarget): string {
  * Returns a name that needs no quotes in a command, a path and a URL. The configuration takes
  * others too.
  */
-function plainName(name: string): string {
+function assertPlainName(name: string): string {
   if (/^[A-Za-z\d][\w.-]*$/.test(name)) return name;
   throw new InitError(
-    `the name '${oneLine(name, 64)}' would need quotes in each command and address; take letters, digits, dots, dashes and underscores, such as lb-paris`,
+    `the name '${oneLine(name, 64)}' would need quotes in each command and address; use letters, digits, dots, dashes and underscores, such as lb-paris`,
   );
 }
 
-/** Returns the file for a key that was typed, which must not exist. */
+/** Returns the path of a new file for an API key that was typed. */
 async function newKeyFile(file: string, name: string): Promise<string> {
-  const path = join(await folderOfKeys(dirname(file)), `${name}.key`);
+  const path = join(await keyFolder(dirname(file)), `${name}.key`);
   if (!(await isThere(path))) return path;
   throw new InitError(
     `${path} exists; if it holds the key, give --api-key-file=${path}, otherwise choose another name`,
@@ -179,19 +177,19 @@ async function newKeyFile(file: string, name: string): Promise<string> {
 }
 
 /**
- * Returns true for a key that stays where it is. The service of an installation reads only its
- * own folder, so a key from elsewhere is copied.
+ * Returns true if the exporter can read the file of an API key where it is. The service of an
+ * installation reads only its own folder, so a key from elsewhere is copied.
  */
 async function isReadableFor(file: string, keyFile: string): Promise<boolean> {
   const folder = dirname(resolve(file));
-  const isInstalled = (await folderOfKeys(folder)) !== folder;
+  const isInstalled = (await keyFolder(folder)) !== folder;
   return !isInstalled || resolve(keyFile).startsWith(`${folder}/`);
 }
 
 /** Returns the path of a key's file as the configuration names it. */
 async function pathForExporter(file: string, keyFile: string): Promise<string> {
   const folder = dirname(resolve(file));
-  if (dirname(resolve(keyFile)) === join(folder, 'keys') && (await isReadBySystemd(folder)))
+  if (dirname(resolve(keyFile)) === join(folder, 'keys') && (await isLoadedBySystemd(folder)))
     return join(credentials, basename(keyFile));
   const path = relative(dirname(resolve(file)), resolve(keyFile));
   return path.startsWith('..') ? resolve(keyFile) : path;

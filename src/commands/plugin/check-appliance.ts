@@ -1,6 +1,6 @@
 import { listed } from '../../lib/text.ts';
-import { findingOf, overdue, problemsAbout, type SeenAppliance } from './exporter-reply.ts';
-import { type CheckedObject, NothingKnown, type CheckResult } from './check-result.ts';
+import { findingOf, overdueText, problemsAbout, type SeenAppliance } from './exporter-reply.ts';
+import { type CheckedObject, UnknownStateError, type CheckResult } from './check-result.ts';
 
 /** Alerts of an appliance from which nothing is read; other warnings are about single readings. */
 const ofTheWhole = ['ZlbApplianceDeactivated', 'ZlbApplianceUnreachable'];
@@ -8,15 +8,16 @@ const ofTheWhole = ['ZlbApplianceDeactivated', 'ZlbApplianceUnreachable'];
 export function checkAppliance(seen: SeenAppliance): CheckResult {
   const { appliance, nowMs } = seen;
   const { name, up, collectors } = appliance;
-  if (up == null) throw new NothingKnown(`${name} has not answered since the exporter was started`);
+  if (up == null) throw new UnknownStateError(`${name} has not answered since the exporter was started`);
   const supported = collectors.filter(({ isSupported }) => isSupported);
   // Just after a start of the exporter, what was never asked is not overdue.
   const [asked, waiting] = [true, false].map((isAsked) =>
     supported.filter((each) => (each.lastSuccessMs != null || each.failure != null) === isAsked),
   ) as [typeof supported, typeof supported];
-  if (asked.length === 0) throw new NothingKnown(`nothing is read from ${name}${waiting.length > 0 ? ' yet' : ''}`);
+  if (asked.length === 0)
+    throw new UnknownStateError(`nothing is read from ${name}${waiting.length > 0 ? ' yet' : ''}`);
   const late = asked.flatMap((each): readonly CheckedObject[] => {
-    const text = overdue(each, nowMs);
+    const text = overdueText(each, nowMs);
     return text === undefined ? [] : [{ state: 'WARNING', text }];
   });
   const first = waiting.length > 0 ? `; ${listed(waiting.map((each) => each.name))} read for the first time` : '';
@@ -25,8 +26,8 @@ export function checkAppliance(seen: SeenAppliance): CheckResult {
     .map(findingOf);
   return {
     findings: [...findings, ...late],
-    otherwise: `${name} answers, and all of its ${asked.length} readings are fresh${first}`,
-    measures: [
+    okText: `${name} answers, and all of its ${asked.length} readings are fresh${first}`,
+    performanceData: [
       { label: 'readings', value: supported.length, min: 0 },
       { label: 'overdue', value: late.length, warning: '0', min: 0, max: supported.length },
     ],

@@ -4,37 +4,37 @@ import { plural, globMatcher, listed } from '../../lib/text.ts';
 import {
   findingOf,
   type MonitoredFarm,
-  overdue,
+  overdueText,
   problemsAbout,
-  requireFresh,
+  assertFresh,
   type SeenAppliance,
 } from './exporter-reply.ts';
 import {
   type CheckResult,
   type CheckedObject,
-  hasLimits,
-  type OkLimits,
-  NothingKnown,
-  rangesOf,
-  stateBy,
+  hasThresholds,
+  type Thresholds,
+  UnknownStateError,
+  thresholdTexts,
+  stateOfValue,
 } from './check-result.ts';
 
 /**
  * Whether farms serve their clients, as the exporter judges; `-w` and `-c` are for the percentage
  * of backends that are up.
  */
-export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits): CheckResult {
+export function checkFarms(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
   const farms = farmsOf(seen, glob);
   const { appliance, nowMs } = seen;
-  const byLimits = hasLimits(limits);
+  const byLimits = hasThresholds(thresholds);
   const reading = appliance.collectors.find(({ name }) => name === 'backends');
-  const late = reading && overdue(reading, nowMs);
+  const late = reading && overdueText(reading, nowMs);
   const byFarm = Map.groupBy(problemsAbout(seen, 'farm'), ({ labels }) => labels?.['farm']);
   const findings = farms.flatMap((farm): readonly CheckedObject[] => {
     const problems = byFarm.get(farm.name) ?? [];
     const kept = byLimits ? problems.filter(({ alert }) => alert !== 'ZlbBackendDown') : problems;
     const isDown = kept.some(({ level }) => level === 'critical');
-    const found = [...kept.map(findingOf), ...(byLimits && !isDown ? shareFindings(farm, limits) : [])];
+    const found = [...kept.map(findingOf), ...(byLimits && !isDown ? shareFindings(farm, thresholds) : [])];
     // In the first run the farms are read one after the other.
     const isRead = late === undefined || (reading?.lastSuccessMs == null && farm.backends != null);
     return found.length > 0 || isRead ? found : [{ state: 'UNKNOWN', text: `farm ${farm.name}: ${late}` }];
@@ -45,8 +45,8 @@ export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits):
   const shares = farms.flatMap((farm) => sharesOf(farm).map(({ percent }) => percent));
   return {
     findings,
-    otherwise: `${plural(farms.length, 'farm')} of ${appliance.name}: ${states.join(', ')}; ${backends ? `${upCount} of ${plural(backends.length, 'backend')} up` : 'not all backends are known'}`,
-    measures: [
+    okText: `${plural(farms.length, 'farm')} of ${appliance.name}: ${states.join(', ')}; ${backends ? `${upCount} of ${plural(backends.length, 'backend')} up` : 'not all backends are known'}`,
+    performanceData: [
       { label: 'farms', value: farms.length, min: 0 },
       ...(backends
         ? [
@@ -55,7 +55,16 @@ export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits):
           ]
         : []),
       ...(backends && shares.length > 0
-        ? [{ label: 'least_up', value: Math.min(...shares), unit: '%' as const, ...rangesOf(limits), min: 0, max: 100 }]
+        ? [
+            {
+              label: 'least_up',
+              value: Math.min(...shares),
+              unit: '%' as const,
+              ...thresholdTexts(thresholds),
+              min: 0,
+              max: 100,
+            },
+          ]
         : []),
     ],
   };
@@ -71,9 +80,9 @@ function backendsOf(farms: readonly MonitoredFarm[]) {
 }
 
 /** How many connections farms have: by `-w` and `-c`, or else the half-open ones by the alert. */
-export function checkConnections(seen: SeenAppliance, glob: string, limits: OkLimits): CheckResult {
+export function checkConnections(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
   const farms = farmsOf(seen, glob);
-  const byLimits = hasLimits(limits);
+  const byLimits = hasThresholds(thresholds);
   const hung = farms.filter(isHung).map(({ name }) => name);
   const findings = farms.flatMap((farm): readonly CheckedObject[] => {
     const { name, state, established, pending } = farm;
@@ -82,18 +91,18 @@ export function checkConnections(seen: SeenAppliance, glob: string, limits: OkLi
       return [{ state: 'UNKNOWN', text: `the connections of farm ${name} are not known${because}` }];
     const open = isRequests(farm) ? `${established} requests in progress` : `${established} established`;
     const text = `farm ${name} has ${open} and ${pending ?? 'an unknown number of'} pending connections${because}`;
-    if (byLimits) return [{ state: stateBy(limits, established), text }];
+    if (byLimits) return [{ state: stateOfValue(thresholds, established), text }];
     const { pendingConnections, pendingConnectionsRatio } = alertThresholds;
     const isMany = (pending ?? 0) > pendingConnections && (pending ?? 0) > pendingConnectionsRatio * established;
     return [{ state: isMany ? 'WARNING' : 'OK', text }];
   });
   const established = sumOf(farms.map((farm) => farm.established));
   const pending = sumOf(farms.map((farm) => farm.pending));
-  const ranges = farms.length === 1 ? rangesOf(limits) : {};
+  const ranges = farms.length === 1 ? thresholdTexts(thresholds) : {};
   return {
     findings,
-    otherwise: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${hung.length > 0 ? `; the proxy of ${listed(hung)} does not answer the appliance` : ''}`,
-    measures: [
+    okText: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${hung.length > 0 ? `; the proxy of ${listed(hung)} does not answer the appliance` : ''}`,
+    performanceData: [
       ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges, min: 0 }]),
       ...(pending === undefined ? [] : [{ label: 'pending', value: pending, min: 0 }]),
     ],
@@ -112,19 +121,19 @@ function sumOf(values: readonly (number | null | undefined)[]): number | undefin
 }
 
 function farmsOf(seen: SeenAppliance, glob: string): readonly MonitoredFarm[] {
-  requireFresh(seen, 'farms');
+  assertFresh(seen, 'farms');
   const { name, farms } = seen.appliance;
-  if (!farms) throw new NothingKnown(`the farms of ${name} are not known`);
+  if (!farms) throw new UnknownStateError(`the farms of ${name} are not known`);
   const fits = globMatcher(glob);
   const found = farms.filter((farm) => fits(farm.name));
-  if (found.length === 0) throw new NothingKnown(`${name} has no farm ${glob}`);
+  if (found.length === 0) throw new UnknownStateError(`${name} has no farm ${glob}`);
   return found;
 }
 
 /** Compares the percentage of backends that are up with limits. */
-function shareFindings(farm: MonitoredFarm, limits: OkLimits): readonly CheckedObject[] {
+function shareFindings(farm: MonitoredFarm, thresholds: Thresholds): readonly CheckedObject[] {
   return sharesOf(farm).flatMap(({ service, up, unknown, wanted, percent }) => {
-    const state = stateBy(limits, percent);
+    const state = stateOfValue(thresholds, percent);
     if (state === 'OK') return [];
     const where = `${service ? `service ${service} of ` : ''}farm ${farm.name}`;
     const text = `${up} of ${plural(wanted, 'backend')} of ${where} ${up === 1 ? 'is' : 'are'} up`;

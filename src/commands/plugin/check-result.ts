@@ -1,13 +1,12 @@
 import { oneLine } from '../../lib/text.ts';
 import { UsageError } from '../command.ts';
-import type { Flags } from '../commands.ts';
+import type { Flags } from '../flags.ts';
 
 /** The states of a monitoring plug-in, with their exit codes. */
 export const exitCodes = { OK: 0, WARNING: 1, CRITICAL: 2, UNKNOWN: 3 } as const;
 
 export type State = keyof typeof exitCodes;
 
-/** One object, and its state. */
 export interface CheckedObject {
   readonly state: State;
   readonly text: string;
@@ -15,8 +14,7 @@ export interface CheckedObject {
   readonly more?: string;
 }
 
-/** A number for graphs. */
-interface Measure {
+interface PerformanceValue {
   readonly label: string;
   readonly value: number;
   readonly unit?: '%';
@@ -30,13 +28,13 @@ interface Measure {
 /** The result of a check: its findings, and what to say if none of them is a problem. */
 export interface CheckResult {
   readonly findings: readonly CheckedObject[];
-  readonly otherwise: string;
-  readonly measures: readonly Measure[];
+  readonly okText: string;
+  readonly performanceData: readonly PerformanceValue[];
 }
 
 /** There is no reading to judge by; the state is UNKNOWN. */
-export class NothingKnown extends Error {
-  override readonly name = 'NothingKnown';
+export class UnknownStateError extends Error {
+  override readonly name = 'UnknownStateError';
 }
 
 const worstFirst: readonly State[] = ['CRITICAL', 'WARNING', 'UNKNOWN'];
@@ -58,7 +56,7 @@ export interface Summary {
  * whole. `isVerbose` adds those that are OK, and the lines of `asked`.
  */
 export function summarize(
-  { findings, otherwise, measures }: CheckResult,
+  { findings, okText, performanceData }: CheckResult,
   {
     prefix = '',
     isVerbose = false,
@@ -68,17 +66,17 @@ export function summarize(
   const problems = worstFirst.flatMap((state) => findings.filter((finding) => finding.state === state));
   const state = problems[0]?.state ?? 'OK';
   const room = maxFirst - `${state} - ${prefix}`.length;
-  const whole = problems.length > 0 ? problems.map(wholeText).join('; ') : otherwise;
+  const whole = problems.length > 0 ? problems.map(wholeText).join('; ') : okText;
   const first = whole.length <= room || problems.length === 0 ? whole : shortText(problems, room);
   const objects = isVerbose ? [...problems, ...findings.filter((finding) => finding.state === 'OK')] : problems;
   const isLong = isVerbose || first !== whole || oneLine(first, room) !== first;
-  const numbers = measures.length > 0 ? ` | ${measures.map(numberText).join(' ')}` : '';
+  const numbers = performanceData.length > 0 ? ` | ${performanceData.map(numberText).join(' ')}` : '';
   return {
     state,
     lines: [
       `${lineOf(state, `${prefix}${first}`)}${numbers}`,
       ...(isLong ? longLines(objects) : []),
-      ...(isVerbose ? asked.map((line) => cleaned(line, maxLine)) : []),
+      ...(isVerbose ? asked.map((line) => withoutBars(line, maxLine)) : []),
     ],
   };
 }
@@ -89,7 +87,7 @@ function wholeText({ text, more }: CheckedObject): string {
 
 /**
  * Returns as many texts as there is room for, and the number of the others. An appliance may have
- * tens of thousands of problems, of which no more fit than there are characters.
+ * tens of thousands of problems, and at most one fits per character.
  */
 function shortText(problems: readonly CheckedObject[], room: number): string {
   for (let count = Math.min(problems.length, room); count > 1; count -= 1) {
@@ -104,23 +102,22 @@ function shortText(problems: readonly CheckedObject[], room: number): string {
 }
 
 function longLines(objects: readonly CheckedObject[]): readonly string[] {
-  const lines = objects.slice(0, maxLines).map((each) => `${each.state}: ${cleaned(wholeText(each), maxLine)}`);
+  const lines = objects.slice(0, maxLines).map((each) => `${each.state}: ${withoutBars(wholeText(each), maxLine)}`);
   return objects.length > maxLines ? [...lines, `${objects.length - maxLines} more`] : lines;
 }
 
-/** Returns the first line without numbers. */
 function lineOf(state: State, text: string): string {
-  return cleaned(`${state} - ${text}`, maxFirst);
+  return withoutBars(`${state} - ${text}`, maxFirst);
 }
 
 /** Returns a line without a bar, which would begin the numbers. */
-function cleaned(line: string, maxLength: number): string {
+function withoutBars(line: string, maxLength: number): string {
   return oneLine(line.replaceAll('|', '/'), maxLength);
 }
 
-function numberText({ label, value, unit, warning, critical, min, max }: Measure): string {
-  const limits = [warning, critical, min, max].map((limit) => limit ?? '').join(';');
-  return `${label}=${Math.round(value * 100) / 100}${unit ?? ''};${limits}`.replace(/(?<!;);+$/, '');
+function numberText({ label, value, unit, warning, critical, min, max }: PerformanceValue): string {
+  const thresholds = [warning, critical, min, max].map((limit) => limit ?? '').join(';');
+  return `${label}=${Math.round(value * 100) / 100}${unit ?? ''};${thresholds}`.replace(/(?<!;);+$/, '');
 }
 
 /** The values that are good: from `least` to `most`, or all others. */
@@ -133,13 +130,13 @@ export interface Range {
 }
 
 /** The values that `-w` and `-c` call good. */
-export interface OkLimits {
+export interface Thresholds {
   readonly warning: Range | undefined;
   readonly critical: Range | undefined;
 }
 
 /** Returns true if `-w` or `-c` was given. */
-export function hasLimits({ warning, critical }: OkLimits): boolean {
+export function hasThresholds({ warning, critical }: Thresholds): boolean {
   return warning !== undefined || critical !== undefined;
 }
 
@@ -147,9 +144,9 @@ export function hasLimits({ warning, critical }: OkLimits): boolean {
 export type GoodValues = 'at least' | 'at most';
 
 /** Reads `-w` and `-c`; throws a UsageError. */
-export function limitsOf(flags: Pick<Flags, 'warning' | 'critical'>, good: GoodValues): OkLimits {
-  const warning = limitOf(flags, 'warning', good);
-  const critical = limitOf(flags, 'critical', good);
+export function parseThresholds(flags: Pick<Flags, 'warning' | 'critical'>, good: GoodValues): Thresholds {
+  const warning = parseThreshold(flags, 'warning', good);
+  const critical = parseThreshold(flags, 'critical', good);
   if (warning && critical && isContrary(warning, critical))
     throw new UsageError(
       `-c has to be ${good === 'at least' ? 'below' : 'above'} -w here: critical comes after the warning`,
@@ -165,7 +162,7 @@ function isContrary(warning: Range, critical: Range): boolean {
 }
 
 /** Parses `10`, `10:`, `~:10`, `10:20` and `@10:20`. */
-function limitOf(
+function parseThreshold(
   flags: Pick<Flags, 'warning' | 'critical'>,
   name: 'warning' | 'critical',
   good: GoodValues,
@@ -182,14 +179,14 @@ function limitOf(
   return { least, most, isOutside: at === '@', text };
 }
 
-export function stateBy({ warning, critical }: OkLimits, value: number): 'OK' | 'WARNING' | 'CRITICAL' {
-  const violates = (range: Range | undefined): boolean =>
+export function stateOfValue({ warning, critical }: Thresholds, value: number): 'OK' | 'WARNING' | 'CRITICAL' {
+  const isOutOfRange = (range: Range | undefined): boolean =>
     range !== undefined && (value >= range.least && value <= range.most) === range.isOutside;
-  if (violates(critical)) return 'CRITICAL';
-  return violates(warning) ? 'WARNING' : 'OK';
+  if (isOutOfRange(critical)) return 'CRITICAL';
+  return isOutOfRange(warning) ? 'WARNING' : 'OK';
 }
 
 /** Returns the limits as ranges of a measure. */
-export function rangesOf({ warning, critical }: OkLimits) {
+export function thresholdTexts({ warning, critical }: Thresholds) {
   return { warning: warning?.text, critical: critical?.text };
 }

@@ -4,46 +4,48 @@ import { ago, dayMs, formatDuration } from '../../lib/time.ts';
 import {
   findingOf,
   type MonitoredCertificate,
-  overdueReading,
+  overdueReadingText,
   problemsAbout,
-  requireFresh,
+  assertFresh,
   type SeenAppliance,
 } from './exporter-reply.ts';
 import {
   type CheckResult,
   type CheckedObject,
-  hasLimits,
-  type OkLimits,
-  NothingKnown,
-  rangesOf,
-  stateBy,
+  hasThresholds,
+  type Thresholds,
+  UnknownStateError,
+  thresholdTexts,
+  stateOfValue,
 } from './check-result.ts';
 
 /**
  * How long certificates are valid: by `-w` and `-c` in days, or else by the windows of the alerts.
  * By an old reading, it reports what is critical, and the age of the reading: an end stays.
  */
-export function checkCertificates(seen: SeenAppliance, glob: string, limits: OkLimits): CheckResult {
-  const overdue = overdueReading(seen, 'certificates');
+export function checkCertificates(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
+  const overdue = overdueReadingText(seen, 'certificates');
   const { appliance, nowMs } = seen;
-  if (!appliance.certificates) throw new NothingKnown(overdue ?? `the certificates of ${appliance.name} are not known`);
+  if (!appliance.certificates)
+    throw new UnknownStateError(overdue ?? `the certificates of ${appliance.name} are not known`);
   const fits = globMatcher(glob);
   const found = appliance.certificates.filter(({ file, kind }) => kind !== 'csr' && fits(file));
-  if (found.length === 0 && glob !== '*') throw new NothingKnown(`${appliance.name} has no certificate ${glob}`);
+  if (found.length === 0 && glob !== '*') throw new UnknownStateError(`${appliance.name} has no certificate ${glob}`);
   const ends = found.flatMap(({ notAfterSeconds }) => notAfterSeconds ?? []);
   const firstEnd = ends.length === 0 ? undefined : Math.min(...ends);
   const count = `${plural(found.length, 'certificate')} of ${appliance.name}`;
   const byFile = Map.groupBy(problemsAbout(seen, 'certificate'), ({ labels }) => labels?.['file']);
   const findings = found.flatMap((certificate) => {
     const problems = byFile.get(certificate.file) ?? [];
-    return findingsByDays(certificate, nowMs, limits) ?? problems.map(findingOf);
+    return findingsByDays(certificate, nowMs, thresholds) ?? problems.map(findingOf);
   });
-  if (overdue !== undefined && !findings.some(({ state }) => state === 'CRITICAL')) throw new NothingKnown(overdue);
+  if (overdue !== undefined && !findings.some(({ state }) => state === 'CRITICAL'))
+    throw new UnknownStateError(overdue);
   return {
     // The age comes first: a long line loses its end.
     findings: overdue === undefined ? findings : [{ state: 'CRITICAL', text: overdue }, ...findings],
-    otherwise: firstEnd === undefined ? count : `${count}; the first ${endText({ notAfterSeconds: firstEnd }, nowMs)}`,
-    measures: daysLeft(firstEnd, nowMs, limits),
+    okText: firstEnd === undefined ? count : `${count}; the first ${endText({ notAfterSeconds: firstEnd }, nowMs)}`,
+    performanceData: daysLeft(firstEnd, nowMs, thresholds),
   };
 }
 
@@ -55,13 +57,13 @@ export function checkCertificates(seen: SeenAppliance, glob: string, limits: OkL
 function findingsByDays(
   certificate: MonitoredCertificate,
   nowMs: number,
-  limits: OkLimits,
+  thresholds: Thresholds,
 ): readonly CheckedObject[] | undefined {
   const { file, usedBy, usersReadMs, lastKnownUse } = certificate;
   const validity = validityOf(certificate);
-  if (!hasLimits(limits) || !validity || validity.notAfterSeconds * 1_000 <= nowMs) return undefined;
+  if (!hasThresholds(thresholds) || !validity || validity.notAfterSeconds * 1_000 <= nowMs) return undefined;
   if ((validity.notBeforeSeconds ?? 0) * 1_000 > nowMs) return undefined;
-  const state = stateOfEnd(validity, nowMs, limits);
+  const state = stateOfEnd(validity, nowMs, thresholds);
   const text = `certificate ${file} ${endText(validity, nowMs)}`;
   if (state === 'OK') return [];
   if (usedBy == null && lastKnownUse != null)
@@ -73,25 +75,26 @@ function findingsByDays(
 }
 
 /** Whether an appliance is activated, and for how long. `-w` and `-c` are not for its support. */
-export function checkActivation(seen: SeenAppliance, limits: OkLimits): CheckResult {
+export function checkActivation(seen: SeenAppliance, thresholds: Thresholds): CheckResult {
   const { appliance, nowMs } = seen;
   const { name, deactivated, activation } = appliance;
   const problems = problemsAbout(seen, 'activation').map(findingOf);
-  if (deactivated || activation?.status === 'deactivated') return { findings: problems, otherwise: '', measures: [] };
-  requireFresh(seen, 'activation');
+  if (deactivated || activation?.status === 'deactivated')
+    return { findings: problems, okText: '', performanceData: [] };
+  assertFresh(seen, 'activation');
   if (activation?.status === 'not_applicable')
-    return { findings: [], otherwise: `${name} needs no activation`, measures: [] };
-  if (activation?.status !== 'activated') throw new NothingKnown(`it is not known whether ${name} is activated`);
+    return { findings: [], okText: `${name} needs no activation`, performanceData: [] };
+  if (activation?.status !== 'activated') throw new UnknownStateError(`it is not known whether ${name} is activated`);
   const validity = validityOf(activation);
-  if (!validity) throw new NothingKnown(`${name} is activated, but it is not known until when`);
+  if (!validity) throw new UnknownStateError(`${name} is activated, but it is not known until when`);
   const isPermanent = activation.kind === 'permanent';
   const end = endText(validity, nowMs);
   const text = isPermanent ? `${name} is activated; its support ${end}` : `the licence of ${name} ${end}`;
-  const byDays = hasLimits(limits) && !isPermanent && validity.notAfterSeconds * 1_000 > nowMs;
+  const byDays = hasThresholds(thresholds) && !isPermanent && validity.notAfterSeconds * 1_000 > nowMs;
   return {
-    findings: byDays ? [{ state: stateOfEnd(validity, nowMs, limits), text }] : problems,
-    otherwise: text,
-    measures: daysLeft(validity.notAfterSeconds, nowMs, limits),
+    findings: byDays ? [{ state: stateOfEnd(validity, nowMs, thresholds), text }] : problems,
+    okText: text,
+    performanceData: daysLeft(validity.notAfterSeconds, nowMs, thresholds),
   };
 }
 
@@ -101,8 +104,8 @@ function validityOf(dates: Pick<MonitoredCertificate, 'notBeforeSeconds' | 'notA
   return { notAfterSeconds, notBeforeSeconds: notBeforeSeconds ?? undefined };
 }
 
-function stateOfEnd({ notAfterSeconds }: Validity, nowMs: number, limits: OkLimits): CheckedObject['state'] {
-  return stateBy(limits, (notAfterSeconds * 1_000 - nowMs) / dayMs);
+function stateOfEnd({ notAfterSeconds }: Validity, nowMs: number, thresholds: Thresholds): CheckedObject['state'] {
+  return stateOfValue(thresholds, (notAfterSeconds * 1_000 - nowMs) / dayMs);
 }
 
 function endText({ notAfterSeconds }: Validity, nowMs: number): string {
@@ -110,12 +113,11 @@ function endText({ notAfterSeconds }: Validity, nowMs: number): string {
   return leftMs > 0 ? `ends in ${spanText(leftMs)}` : `ended ${spanText(-leftMs)} ago`;
 }
 
-/** Returns whole days, or less than one in full. */
 function spanText(ms: number): string {
   return ms > dayMs ? plural(Math.floor(ms / dayMs), 'day') : formatDuration(ms);
 }
 
-function daysLeft(endSeconds: number | undefined, nowMs: number, limits: OkLimits) {
+function daysLeft(endSeconds: number | undefined, nowMs: number, thresholds: Thresholds) {
   if (endSeconds === undefined) return [];
-  return [{ label: 'days_left', value: (endSeconds * 1_000 - nowMs) / dayMs, ...rangesOf(limits) }];
+  return [{ label: 'days_left', value: (endSeconds * 1_000 - nowMs) / dayMs, ...thresholdTexts(thresholds) }];
 }

@@ -1,7 +1,7 @@
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { flag, list, maybe, number, object, type Shaped, table, text, word } from '../../lib/shape.ts';
 import { formatDuration } from '../../lib/time.ts';
-import { type CheckedObject, NothingKnown } from './check-result.ts';
+import { type CheckedObject, UnknownStateError } from './check-result.ts';
 
 const MonitoredFarm = object({
   name: text,
@@ -79,7 +79,7 @@ export interface SeenAppliance {
 }
 
 /** Returns why what a collector reads must not be shown as fresh; undefined if it may. */
-export function overdue(collector: Shaped<typeof MonitoredCollector>, nowMs: number): string | undefined {
+export function overdueText(collector: Shaped<typeof MonitoredCollector>, nowMs: number): string | undefined {
   const { name, lastSuccessMs, intervalMs, isStale, failure } = collector;
   const because = failure ? ` (${failure.reason})` : '';
   if (lastSuccessMs == null) return `${name} was not read since the exporter was started${because}`;
@@ -88,21 +88,21 @@ export function overdue(collector: Shaped<typeof MonitoredCollector>, nowMs: num
   return `the last good reading of ${name} is ${formatDuration(ageMs)} old${because}`;
 }
 
-/** Throws NothingKnown if the readings of a collector are absent or too old. */
-export function requireFresh(seen: SeenAppliance, name: string): void {
-  const problem = overdueReading(seen, name);
-  if (problem !== undefined) throw new NothingKnown(problem);
+/** Throws UnknownStateError if the readings of a collector are absent or too old. */
+export function assertFresh(seen: SeenAppliance, name: string): void {
+  const problem = overdueReadingText(seen, name);
+  if (problem !== undefined) throw new UnknownStateError(problem);
 }
 
 /**
  * Returns why the readings of a collector must not be shown as fresh; undefined if they may. Throws
- * NothingKnown if it does not read at all.
+ * UnknownStateError if it does not read at all.
  */
-export function overdueReading({ appliance, nowMs }: SeenAppliance, name: string): string | undefined {
+export function overdueReadingText({ appliance, nowMs }: SeenAppliance, name: string): string | undefined {
   const collector = appliance.collectors.find((each) => each.name === name);
-  if (!collector) throw new NothingKnown(`the exporter does not read ${name} from ${appliance.name}`);
-  if (!collector.isSupported) throw new NothingKnown(`${appliance.name} does not offer ${name}`);
-  const problem = overdue(collector, nowMs);
+  if (!collector) throw new UnknownStateError(`the exporter does not read ${name} from ${appliance.name}`);
+  if (!collector.isSupported) throw new UnknownStateError(`${appliance.name} does not offer ${name}`);
+  const problem = overdueText(collector, nowMs);
   return problem && `${appliance.name}: ${problem}`;
 }
 

@@ -10,9 +10,9 @@ import {
   type CheckResult,
   exitCodes,
   type GoodValues,
-  type OkLimits,
-  limitsOf,
-  NothingKnown,
+  type Thresholds,
+  parseThresholds,
+  UnknownStateError,
   type Summary,
   summarize,
 } from './check-result.ts';
@@ -22,7 +22,7 @@ interface Check {
   /** The values that -w and -c call good; undefined if the check does not take them. */
   readonly good?: GoodValues;
   /** Judges a reading; `glob` selects farms or certificates. */
-  readonly judge: (seen: SeenAppliance, glob: string, limits: OkLimits) => CheckResult;
+  readonly judge: (seen: SeenAppliance, glob: string, thresholds: Thresholds) => CheckResult;
 }
 
 export const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
@@ -30,7 +30,7 @@ export const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['farm', { takesName: true, good: 'at least', judge: checkFarms }],
   ['connections', { takesName: true, good: 'at most', judge: checkConnections }],
   ['certificate', { takesName: true, good: 'at least', judge: checkCertificates }],
-  ['activation', { good: 'at least', judge: (seen, _, limits) => checkActivation(seen, limits) }],
+  ['activation', { good: 'at least', judge: (seen, _, thresholds) => checkActivation(seen, thresholds) }],
 ]);
 
 /**
@@ -38,9 +38,9 @@ export const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
  * a line, what did not fit into it, and an exit code from 0 to 3. Whatever goes wrong is UNKNOWN.
  */
 export const plugin: Command = async (context) => {
-  const { appliance, judge } = readCall(context);
+  const { appliance, judge } = parseWords(context);
   const answer = ({ state, lines }: Summary): number => {
-    for (const line of lines) context.say(line);
+    for (const line of lines) context.printOut(line);
     return exitCodes[state];
   };
   try {
@@ -53,14 +53,14 @@ export const plugin: Command = async (context) => {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const { message } = toError(error);
-    const isBug = !(error instanceof NothingKnown);
+    const isBug = !(error instanceof UnknownStateError);
     const text = isBug ? `internal error: ${message}` : message;
-    return answer(summarize({ findings: [{ state: 'UNKNOWN', text }], otherwise: '', measures: [] }));
+    return answer(summarize({ findings: [{ state: 'UNKNOWN', text }], okText: '', performanceData: [] }));
   }
 };
 
 /** Reads the words and flags before anything is asked. */
-function readCall({ flags, arguments: words }: CommandContext) {
+function parseWords({ flags, arguments: words }: CommandContext) {
   const [word, appliance, name, ...rest] = words;
   const check = checks.get(word ?? '');
   if (word === undefined || !check) {
@@ -77,6 +77,6 @@ function readCall({ flags, arguments: words }: CommandContext) {
     throw new UsageError(`plugin ${word} takes ${takesName ? 'an appliance and a name' : 'only an appliance'}`);
   if (!good && (flags.warning ?? flags.critical) !== undefined)
     throw new UsageError(`-w and -c are not valid with plugin ${word}`);
-  const limits = limitsOf(flags, good ?? 'at least');
-  return { appliance, judge: (seen: SeenAppliance) => judge(seen, name ?? '*', limits) };
+  const thresholds = parseThresholds(flags, good ?? 'at least');
+  return { appliance, judge: (seen: SeenAppliance) => judge(seen, name ?? '*', thresholds) };
 }

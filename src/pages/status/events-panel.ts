@@ -24,7 +24,7 @@ const statefulObjects = ['farm', 'backend', 'certificate', 'activation', 'interf
 export function eventsPanel(filter: EventFilter, found: FoundEvents | undefined, adminUrl?: string, when = ''): Markup {
   const rows =
     found?.events.length === 0
-      ? emptyNote(found.next === undefined ? 'No change is known.' : 'No change is known among the newest events.')
+      ? emptyNote(found.next === undefined ? 'No changes are known.' : 'No change is known among the newest events.')
       : eventList(found?.events, adminUrl, filter.appliance);
   const link = linkTo({ kind: 'events', list: 'changes', ...filter });
   return panel('changes', `What changed${when}`, [

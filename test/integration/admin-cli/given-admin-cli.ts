@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { admin } from '../../../src/commands/admin/admin.ts';
 import { UsageError } from '../../../src/commands/command.ts';
 import { deliver } from '../../../src/commands/deliver/deliver.ts';
-import { parseFlags } from '../../../src/commands/flags.ts';
+import { parseFlags } from '../../../src/commands/parse-flags.ts';
 import type { World } from '../../../simulator/world.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { type GivenOptions, givenGateway } from '../../support/given-gateway.ts';

@@ -4,7 +4,7 @@ import { createOperations, type OperationCall } from '../../../src/admin/policy/
 import { createSession } from '../../../src/admin/calls/session.ts';
 import { createApplianceClient } from '../../../src/appliance/client.ts';
 import { createRelay } from '../../../src/appliance/relay.ts';
-import { Names } from '../../../src/lib/names.ts';
+import { HostResolver } from '../../../src/lib/host-resolver.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import type { World } from '../../../simulator/world.ts';
 import { startSimulatedAppliance } from '../../../simulator/server.ts';
@@ -26,7 +26,7 @@ export async function givenSession(world: World) {
     tls: { fingerprintSha256: appliance.fingerprintSha256, insecureSkipVerify: false },
     apiKey: new Secret(apiKey),
     keyHeader: 'auto',
-    names: new Names(),
+    resolver: new HostResolver(),
     timeoutMs: 30_000,
     maxConnections: 1,
     bodyBytes: 1_000_000,

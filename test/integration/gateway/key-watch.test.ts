@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createAdminMetrics } from '../../../src/admin/calls/admin-metrics.ts';
 import { tryKeys } from '../../../src/admin/calls/key-watch.ts';
 import { createApplianceClient } from '../../../src/appliance/client.ts';
-import { Names } from '../../../src/lib/names.ts';
+import { HostResolver } from '../../../src/lib/host-resolver.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { deactivatedWorld } from '../../../simulator/scenes/expiring.ts';
@@ -44,7 +44,7 @@ async function givenKeyed(name: string, world: World, key: string) {
     tls: { fingerprintSha256: appliance.fingerprintSha256, insecureSkipVerify: false },
     apiKey: new Secret(key),
     keyHeader: 'auto',
-    names: new Names(),
+    resolver: new HostResolver(),
     timeoutMs: 5_000,
     maxConnections: 1,
     bodyBytes: 1_000_000,

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { loadSettings } from '../../../src/app/load-settings.ts';
 import { loadWebSettings } from '../../../src/config/web-settings.ts';
-import { createConfigurationSource } from '../../../src/app/reloading.ts';
+import { ConfigurationSource } from '../../../src/app/configuration-source.ts';
 import { type Daemon, startDaemon } from '../../../src/app/daemon.ts';
 import { largeWorld } from '../../../simulator/scenes/sizes.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../../simulator/server.ts';
@@ -71,12 +71,12 @@ export async function givenReloadable(
   const logged: string[] = [];
   const file = path('zlb.yml');
   const webFile = 'web.yml' in files ? path('web.yml') : undefined;
-  const source = createConfigurationSource([file, ...(webFile === undefined ? [] : [webFile])], async (seen) => ({
+  const source = new ConfigurationSource([file, ...(webFile === undefined ? [] : [webFile])], async (seen) => ({
     settings: await loadSettings({ file, env: {}, files: seen }),
     web: webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env: {}, files: seen }),
   }));
   const daemon = await startDaemon({
-    ...(await source.read((first) => Promise.resolve(first))),
+    ...(await source.load()).configuration,
     source,
     enableLifecycle: true,
     listenAddress: '127.0.0.1:0',

@@ -10,12 +10,12 @@ const policy = { users, headers: {} };
 function heldThread() {
   const held: PromiseWithResolvers<boolean>[] = [];
   const thread: BcryptThread = {
-    compare() {
+    ask() {
       const one = Promise.withResolvers<boolean>();
       held.push(one);
       return one.promise;
     },
-    close: async () => undefined,
+    terminate: async () => undefined,
   };
   return { held, thread };
 }

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'node:https';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { webChangeProblem, type WebPolicy } from '../../../src/server/web-policy.ts';
+import { restartReason, type WebPolicy } from '../../../src/server/web-policy.ts';
 import { type Authority, makeAuthority } from '../../support/authority.ts';
 import { givenTls, givenUsers, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
 import { isThere } from '../../support/programs.ts';
@@ -184,15 +184,15 @@ describe('a new policy while the listener is open', () => {
   it('is refused in one sentence if it needs a restart', () => {
     const asking = encrypted({ clientAuth: 'RequestClientCert' });
 
-    expect(webChangeProblem(openToAll, encrypted())).toBe(
+    expect(restartReason(openToAll, encrypted())).toBe(
       'TLS cannot be turned on while the exporter listens; restart it for that',
     );
-    expect(webChangeProblem(encrypted(), openToAll)).toContain('turned off');
-    expect(webChangeProblem(encrypted(), asking)).toContain('client_auth_type cannot change from or to NoClientCert');
-    expect(webChangeProblem(asking, encrypted({ clientAuth: 'RequireAnyClientCert' }))).toBeUndefined();
+    expect(restartReason(encrypted(), openToAll)).toContain('turned off');
+    expect(restartReason(encrypted(), asking)).toContain('client_auth_type cannot change from or to NoClientCert');
+    expect(restartReason(asking, encrypted({ clientAuth: 'RequireAnyClientCert' }))).toBeUndefined();
     const withUsers = { ...openToAll, users: givenUsers({ a: 'b' }) };
-    expect(webChangeProblem(openToAll, withUsers)).toBeUndefined();
-    expect(webChangeProblem(withUsers, openToAll)).toContain('nobody would have to log in any more');
+    expect(restartReason(openToAll, withUsers)).toBeUndefined();
+    expect(restartReason(withUsers, openToAll)).toContain('nobody would have to log in any more');
   });
 });
 

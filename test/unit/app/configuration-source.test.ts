@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Configuration, createConfigurationSource } from '../../../src/app/reloading.ts';
+import { type Configuration, ConfigurationSource } from '../../../src/app/configuration-source.ts';
 import type { Files } from '../../../src/config/files.ts';
 import { ConfigError } from '../../../src/config/problems.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -12,32 +12,35 @@ function givenSource() {
   const [main, key] = [join(folder, 'zlb.yml'), join(folder, 'key')];
   writeFileSync(main, 'appliances: []');
   writeFileSync(key, 'first');
-  const applied: string[] = [];
-  const source = createConfigurationSource([main], async (files: Files) => {
+  const loaded: string[] = [];
+  const source = new ConfigurationSource([main], async (files: Files) => {
     await files.readText(main, 'configuration');
     const text = await files.readText(key, 'key');
-    if ('problem' in text || text.value === 'bad') throw new ConfigError([]);
-    applied.push(text.value);
+    if ('error' in text || text.value === 'bad') throw new ConfigError([]);
+    loaded.push(text.value);
     return {} as Configuration;
   });
-  const apply = () => Promise.resolve('applied');
   return {
-    applied,
-    read: () => source.read(apply),
-    readChanged: () => source.readChanged(apply),
+    loaded,
+    load: () => source.load(),
+    loadChanged: async () => {
+      const changed = await source.loadChanged();
+      changed?.markActive();
+      return changed !== undefined;
+    },
     setKey: (text: string) => writeFileSync(key, text),
   };
 }
 
 it('a changed file with an error is refused once, and not again until it changes', async () => {
-  const { applied, read, readChanged, setKey } = givenSource();
-  await read();
+  const { loaded, load, loadChanged, setKey } = givenSource();
+  await load();
 
   setKey('bad');
-  await expect(readChanged()).rejects.toThrow(ConfigError);
-  expect(await readChanged()).toBeUndefined();
+  await expect(loadChanged()).rejects.toThrow(ConfigError);
+  expect(await loadChanged()).toBe(false);
   setKey('second');
-  expect(await readChanged()).toBe('applied');
+  expect(await loadChanged()).toBe(true);
 
-  expect(applied).toEqual(['first', 'second']);
+  expect(loaded).toEqual(['first', 'second']);
 });

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { audit } from '../../../src/commands/audit.ts';
-import type { Flags } from '../../../src/commands/commands.ts';
+import type { Flags } from '../../../src/commands/flags.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { feed } from '../../support/programs.ts';
 import { linesOf, tamper } from '../../support/journal-file.ts';
@@ -27,7 +27,7 @@ it('audit without a file reads the journal of the configuration', async () => {
   const { context, said, written } = givenContext({ arguments: ['verify'], flags: { 'config.file': file } });
 
   expect(await audit(context)).toBe(0);
-  expect(said[0]).toBe(`${journal} is whole: 3 records.`);
+  expect(said[0]).toBe(`${journal} is intact: 3 records.`);
   expect(await audit({ ...context, arguments: ['export'] })).toBe(0);
   expect(Buffer.concat(written).toString().trim().split('\n')).toHaveLength(3);
 });
@@ -46,7 +46,7 @@ it('audit verify reports that a journal is intact, with its first and last recor
   const { code, said } = await run('verify', file);
 
   expect(code).toBe(0);
-  expect(said).toContain('journal.db is whole: 5 records.');
+  expect(said).toContain('journal.db is intact: 5 records.');
   expect(said).toContain('  first record  number 1, 2026-11-20T08:00:00.000Z\n');
   expect(said).toContain('The outcome of 5 requests is unknown');
 });
@@ -125,7 +125,7 @@ it.each<readonly [string, readonly string[], string]>([
   const { code, said } = await run('verify', file);
 
   expect(code).toBe(1);
-  expect(said).toContain('journal.db is NOT whole: ');
+  expect(said).toContain('journal.db is NOT intact: ');
   expect(said).toContain(`  journal.db: ${fault}.`);
   expect(said).toContain('Keep the file as it is, as evidence.');
 });
@@ -160,7 +160,7 @@ it.each([
 
   const after = await run('verify', file);
 
-  expect(before).toMatchObject({ code: 0, said: expect.stringContaining('is whole') });
+  expect(before).toMatchObject({ code: 0, said: expect.stringContaining('is intact') });
   expect(after).toMatchObject({ code: 1, said: expect.stringContaining(fault) });
 });
 

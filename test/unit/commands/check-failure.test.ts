@@ -22,7 +22,7 @@ it('check names each appliance that shares its address with another one', () => 
 
   expect(sharedAddressNotes(appliances.map((url, index) => ({ name: `lb-${index}`, url: new URL(url) })))).toEqual([
     {
-      text: 'lb-2 has the address 192.0.2.10:444 of lb-0: one appliance under two names is polled twice; keep one of them',
+      text: 'lb-2 has the address 192.0.2.10:444 of lb-0: one appliance under two names is polled twice; remove one of them',
       isWrong: true,
     },
   ]);

@@ -6,7 +6,7 @@ import { endpoints } from '../../../src/appliance/api/table.ts';
 import { completionOf } from '../../../src/commands/completion/completion.ts';
 import { shells } from '../../../src/commands/completion/places.ts';
 import { commands } from '../../../src/commands/commands.ts';
-import { allFlags } from '../../../src/commands/flags.ts';
+import { allFlags } from '../../../src/commands/parse-flags.ts';
 import { givenContext } from './given-command.ts';
 
 /** The words that bash offers at the end of a line. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Edge } from '../../../src/cli.ts';
+import type { ProcessContext } from '../../../src/cli.ts';
 import type { CommandContext } from '../../../src/commands/command.ts';
 
 /** A context for a command, and what it printed. */
@@ -7,17 +7,17 @@ export function givenContext(known: Partial<CommandContext>) {
   const said: string[] = [];
   const warned: string[] = [];
   const written: Uint8Array[] = [];
-  const context: CommandContext & Pick<Edge, 'name'> = {
+  const context: CommandContext & Pick<ProcessContext, 'name'> = {
     name: 'zlb-exporter',
     flags: {},
     arguments: [],
     env: {},
     build: { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' },
-    spoken: (text) => text,
+    withCommandName: (text) => text,
     stopped: new AbortController().signal,
     onHangup: () => undefined,
-    say: (line) => said.push(line),
-    warn: (line) => warned.push(line),
+    printOut: (line) => said.push(line),
+    printErr: (line) => warned.push(line),
     now: Date.now,
     steadyNow: () => performance.now(),
     sleep: () => Promise.reject(new Error('this command waits for nothing')),

@@ -48,7 +48,7 @@ it('history prints a table: when, where, what, before and after, by whom', async
 
   expect(code).toBe(0);
   expect(said.map((line) => line.split(/ {2,}/))).toEqual([
-    ['SEEN (UTC)', 'TIMES', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'],
+    ['SEEN (UTC)', 'COUNT', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'],
     ['2026-11-21 02:20:01', 'the exporter', 'configuration reloaded'],
     ['2026-11-21 02:20:01', 'lb-1/shop', 'Modify a backend: HTTP 200', 'change ch-1 by alice'],
     [
@@ -56,7 +56,7 @@ it('history prints a table: when, where, what, before and after, by whom', async
       '12',
       'lb-1/shop',
       'backend 10.0.0.1:80 of web',
-      'weight: 1 → 5 (the other way last at 2026-11-21 02:19:01)',
+      'weight: 1 → 5 (last reversed at 2026-11-21 02:19:01)',
       'elsewhere',
     ],
     ['', 'lb-1/shop', 'backend 10.0.0.2:80 of web', 'gone: weight 1'],
@@ -76,7 +76,7 @@ it('history prints the response of the exporter as JSON', async () => {
 it('history says when there are no events', async () => {
   const { url } = await givenServer(JSON.stringify({ events: [] }));
 
-  expect(await run([], url)).toMatchObject({ code: 0, said: ['No change is known.'], warned: '' });
+  expect(await run([], url)).toMatchObject({ code: 0, said: ['No changes are known.'], warned: '' });
 });
 
 it('history pages through all of 1,000 events, and says that there are more', async () => {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
-import { ownName, spokenAs } from '../../../src/commands/shell.ts';
+import { ownName, createCommandNamer } from '../../../src/commands/shell.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenContext } from './given-command.ts';
 
@@ -22,12 +22,12 @@ it.each([
 });
 
 it('the program name is replaced in commands, but not where it means the program itself', () => {
-  const spoken = spokenAs('./zlb-exporter', ['admin', 'check']);
+  const withCommandName = createCommandNamer('./zlb-exporter', ['admin', 'check']);
 
-  expect(spoken('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml')).toBe(
-    'zlb-exporter: 401; see ./zlb-exporter check --help, or ./zlb-exporter --config.file=zlb.yml',
-  );
-  expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('./');
+  expect(
+    withCommandName('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml'),
+  ).toBe('zlb-exporter: 401; see ./zlb-exporter check --help, or ./zlb-exporter --config.file=zlb.yml');
+  expect(withCommandName('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('./');
 });
 
 it('the program name is used in the help and in error messages', async () => {

@@ -140,7 +140,7 @@ async function saidAfter(
 }
 
 /** Examples have names, paths and variables of others, and … for what only the user knows. */
-const isOfOthers = /duplicates|is not configured|has a twin|no such file|is not set|…/;
+const isOfOthers = /duplicates|is not configured|another pair|no such file|is not set|…/;
 
 /** Returns what is said of that of the values that has the fewest problems. */
 async function saidOfBest(

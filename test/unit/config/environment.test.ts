@@ -55,7 +55,7 @@ it.each([
       ZLB_TLS_INSECURE_SKIP_VERIFY: 'CANARY',
     },
     [
-      'ZLB_API_KEY: holds what cannot go into an HTTP header: character 7 of 7 is a space, a line break or not ASCII; copy the key again, alone',
+      'ZLB_API_KEY: cannot be sent in an HTTP header: character 7 of 7 is a space, a line break or not ASCII; copy the key again, alone',
       'ZLB_TLS_FINGERPRINT_SHA256: must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it',
       'ZLB_TLS_INSECURE_SKIP_VERIFY: must be true or false',
     ],
@@ -104,7 +104,7 @@ it.each([
   ['ZLB_NAME', 'ZLB_APPLIANCE_NAME'],
 ])('an appliance from the environment is refused with a misspelt variable: %s', async (variable, meant) => {
   const lines = [
-    `environment: ${variable}: is not a variable of this program; did you mean ${meant}? Set that, or unset this`,
+    `environment: ${variable}: is not a variable of this program; did you mean ${meant}? Set that one, or unset this one`,
   ];
   const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]';
 

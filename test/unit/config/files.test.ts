@@ -77,7 +77,7 @@ it('a pattern of appliance_files is refused with both positions if two files nam
   await writeFile(join(folder, 'more', 'b.yml'), JSON.stringify([entry('two'), entry('one')]));
 
   expect(await refusal(load())).toEqual([
-    expect.stringMatching(/^b\.yml:1:\d+: \[1\]\.name: duplicates \[0\] in \S+a\.yml; give each appliance its own$/),
+    expect.stringMatching(/^b\.yml:1:\d+: \[1\]\.name: duplicates \[0\] in \S+a\.yml; names must be unique$/),
   ]);
 });
 
@@ -125,6 +125,6 @@ it('a file that hangs is reported with a remedy', async () => {
   const files = createFiles([], { access: () => Promise.reject(late) });
 
   expect(await files.readText('/hung', 'key')).toEqual({
-    problem: 'cannot be read: nothing came within 10 s; check the disk or the network drive that it is on',
+    error: 'cannot be read: nothing came within 10 s; check the disk or the network drive that it is on',
   });
 });

@@ -49,13 +49,13 @@ const accepted: Readonly<Partial<Record<ParserName, readonly (readonly [text: st
 
 const size = 'must be a size such as 8MiB';
 const address = 'must be HOST:PORT such as 127.0.0.1:9445';
-const unreal = 'is a day or a time that does not exist';
-const ambiguous = 'must be a day such as 2027-01-01';
+const unreal = 'is a date or time that does not exist';
+const ambiguous = 'must be a date such as 2027-01-01';
 const refused: readonly (readonly [name: ParserName, problem: string, texts: readonly string[]])[] = [
   ['byteSize', size, ['', '8', '8M', '8mib', '8 MiB ', 'MiB', '-1B', '1e3B', '0x10B', '8TiB']],
   ['listenAddress', address, ['', '9445', 'localhost', '127.0.0.1:70000', '::1:9445', '[::g]:9445', '[1.2]:9445']],
   ['listenAddress', address, ['http://localhost:9445']],
-  ['schedule', 'holds a range beyond what any field has', ['1-9999999 * * * * *', '0 0-99999999999 * * * *']],
+  ['schedule', 'contains a range that no field allows', ['1-9999999 * * * * *', '0 0-99999999999 * * * *']],
   ['expiry', unreal, ['2027-02-29', '2027-13-01', '2027-04-31T10:00Z', '2027-01-01T25:00Z', '2027-01-01T10:00+99:99']],
   ['expiry', ambiguous, ['1.1.2027', '2027-01-01T10:00', '2027-01-01 10:00Z', '2027', '1798761600', '27-01-01']],
 ];
@@ -71,7 +71,7 @@ describe.each(Object.entries(accepted))('the parser %s', (name, texts) => {
 it.each(refused.flatMap(([name, problem, texts]) => texts.map((text) => [name, text, problem] as const)))(
   'the parser %s refuses %j: it %s',
   (name, text, problem) => {
-    expect(parsers[name](text, {})).toEqual({ problem: expect.stringContaining(problem) });
+    expect(parsers[name](text, {})).toEqual({ error: expect.stringContaining(problem) });
   },
 );
 
@@ -85,7 +85,7 @@ it('the address of an appliance is always https without user, query and fragment
 
       const { protocol, username, password, search, hash } = 'value' in outcome ? outcome.value : new URL('https:h');
       expect({ protocol, rest: username + password + search + hash }).toEqual({ protocol: 'https:', rest: '' });
-      expect('problem' in outcome ? outcome.problem : '').not.toContain('CANARY');
+      expect('error' in outcome ? outcome.error : '').not.toContain('CANARY');
     }),
     { numRuns: 2_000 },
   );
@@ -109,7 +109,7 @@ it.each(Object.keys(parsers) as ParserName[])(
   (name) => {
     const check = (text: string): void => {
       const outcome = parsers[name](text, {});
-      expect('problem' in outcome ? outcome.problem : '').toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029]{0,400}$/u);
+      expect('error' in outcome ? outcome.error : '').toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029]{0,400}$/u);
     };
     const before = process.threadCpuUsage();
 

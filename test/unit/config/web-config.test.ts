@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { createSecureContext } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { tlsOptions } from '../../../src/server/web-policy.ts';
+import { webTlsOptions } from '../../../src/server/web-policy.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { refusal } from './given-config.ts';
 import { loadWebText } from './given-web-config.ts';
@@ -137,7 +137,7 @@ basic_auth_users: { alice: "\${ALICE}" }
   ])('accepts the cipher suite %s', async (suite) => {
     const settings = await loadWebText(tls(`  cipher_suites: [${suite}]\n`), { files });
 
-    expect(() => createSecureContext(tlsOptions(settings.tls!))).not.toThrow();
+    expect(() => createSecureContext(webTlsOptions(settings.tls!))).not.toThrow();
   });
 });
 
@@ -198,21 +198,21 @@ rate_limit: { interval: soon }
       'authorities without verification',
       tls('  client_ca_file: ca.crt\n'),
       [
-        'web.yml:4:19: tls_server_config.client_ca_file: is of no use while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
+        'web.yml:4:19: tls_server_config.client_ca_file: has no effect while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
       ],
     ],
     [
       'no authorities for those who are verified',
       tls('  client_auth_type: RequireAndVerifyClientCert\n'),
       [
-        'web.yml:4:21: tls_server_config.client_auth_type: needs client_ca_file; without it a certificate of any authority that the world knows would do',
+        'web.yml:4:21: tls_server_config.client_auth_type: needs client_ca_file; without it, a certificate from any public authority would be accepted',
       ],
     ],
     [
       'names for those who may come without a certificate',
       tls('  client_auth_type: VerifyClientCertIfGiven\n  client_ca_file: ca.crt\n  client_allowed_sans: [a]\n'),
       [
-        'web.yml:6:24: tls_server_config.client_allowed_sans: means nothing where clients may come without a certificate; set client_auth_type to RequireAndVerifyClientCert',
+        'web.yml:6:24: tls_server_config.client_allowed_sans: has no effect while clients may connect without a certificate; set client_auth_type to RequireAndVerifyClientCert',
       ],
     ],
     [
@@ -234,7 +234,7 @@ rate_limit: { interval: soon }
       'a header that would end early',
       'http_server_config: { headers: { X-XSS-Protection: "1\\r\\nX-Other: 2" } }\n',
       [
-        'web.yml:1:52: http_server_config.headers.X-XSS-Protection: holds what cannot go into an HTTP header; write one line of ASCII',
+        'web.yml:1:52: http_server_config.headers.X-XSS-Protection: cannot be sent in an HTTP header; write one line of ASCII',
       ],
     ],
   ])('are reported for %s', async (_, text, problems) => {

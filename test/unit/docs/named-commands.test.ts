@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isCommand } from '../../../src/commands/commands.ts';
-import { parseFlags, refuseForeignFlags } from '../../../src/commands/flags.ts';
+import { parseFlags, assertFlagsTaken } from '../../../src/commands/parse-flags.ts';
 import { namedCommands } from '../../support/named-commands.ts';
 
 /** Returns the flags and words of a command; throws for those that the program does not take. */
@@ -8,7 +8,7 @@ function take(words: readonly string[]) {
   const { flags, positionals } = parseFlags(words);
   const [name = ''] = positionals;
   if (name !== '' && !isCommand(name)) throw new Error(`there is no command ${name}`);
-  refuseForeignFlags(flags, name);
+  assertFlagsTaken(flags, name);
 }
 
 it('every command in an alert, message, help or document has only existing flags', () => {

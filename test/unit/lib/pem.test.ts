@@ -15,7 +15,7 @@ it('a PEM text with many beginnings and no end is scanned once', () => {
     privateKeyIn('-----BEGIN PRIVATE KEY-----'.repeat(38_000)),
   ];
 
-  expect(found.map((each) => 'problem' in each && each.problem)).toEqual([
+  expect(found.map((each) => 'error' in each && each.error)).toEqual([
     'certificate 1 of 1 in it is damaged; export it again',
     'the private key in it is damaged; export it again',
   ]);
@@ -24,7 +24,7 @@ it('a PEM text with many beginnings and no end is scanned once', () => {
 
 it('a PEM text that was truncated is reported as damaged', () => {
   expect(certificatesIn(cert + cert.slice(0, 200))).toEqual({
-    problem: 'certificate 2 of 2 in it is damaged; export it again',
+    error: 'certificate 2 of 2 in it is damaged; export it again',
   });
   expect(privateKeyIn(key.slice(0, 100))).toEqual({
     problem: 'the private key in it is damaged; export it again',

@@ -146,7 +146,7 @@ describe('the timeline', () => {
 
   it('says that no change is known', async () => {
     for (const url of ['/', ofAppliance, ofFarm, ofAlert])
-      expect(await givenPage([]).text(url)).toContain('No change is known.');
+      expect(await givenPage([]).text(url)).toContain('No changes are known.');
   });
 
   it('does not block a page while a disk hangs, and returns afterwards', async () => {

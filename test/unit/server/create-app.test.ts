@@ -5,7 +5,7 @@ import { createTlsMaterials } from '../../../simulator/tls.ts';
 import { createGuardedApp } from '../../../src/server/create-app.ts';
 
 const tls = createTlsMaterials().usual;
-const times = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000, keepAliveMs: 1_000, stalledMs: 10_000 };
+const times = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000, keepAliveMs: 1_000, stallTimeoutMs: 10_000 };
 const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 it.each([

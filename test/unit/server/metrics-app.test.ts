@@ -4,7 +4,11 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMetricsApp, maxExpositionsAtOnce, type ReloadOutcome } from '../../../src/server/metrics-app.ts';
+import {
+  createMetricsApp,
+  maxExpositionsAtOnce,
+  type MetricsAppDependencies,
+} from '../../../src/server/metrics-app.ts';
 import { createWebAccess } from '../../../src/server/web-access.ts';
 import { openToAll } from '../../../src/server/web-policy.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
@@ -247,7 +251,7 @@ describe('the metrics listener', () => {
     ['a type that says one thing and a body that says another', { 'content-type': 'application/json' }, '{'],
     ['a type that nobody knows', { 'content-type': 'x/y' }, 'anything'],
   ])('reloads with any body: %s', async (_, headers, payload) => {
-    const app = givenApp({ reload: async () => ({ ok: true, summary: 'no appliance differs' }) });
+    const app = givenApp({ reload: async () => ({ value: 'no appliance differs' }) });
 
     const answer = await app.inject({ method: 'POST', url: '/-/reload', headers, payload });
 
@@ -264,7 +268,7 @@ describe('the metrics listener', () => {
     const app = givenApp({
       async reload() {
         asked += 1;
-        return { ok: true, summary: '' };
+        return { value: '' };
       },
     });
 
@@ -407,7 +411,7 @@ interface Given {
   readonly state?: { ready: boolean; adminUrl?: string };
   readonly statuses?: readonly ApplianceStatus[] | Error;
   readonly log?: string[];
-  readonly reload?: () => Promise<ReloadOutcome>;
+  readonly reload?: MetricsAppDependencies['reload'];
   readonly findEvents?: () => Promise<string>;
   readonly page?: Fleet['exposition'];
 }
@@ -460,7 +464,7 @@ function givenApp({
     reload,
     shard: () => undefined,
     isDemonstration: false,
-    spoken: (text) => text,
+    withCommandName: (text) => text,
     lastMinuteOf: () => undefined,
     twinOf: () => undefined,
     history: {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConnection } from '../../../../src/commands/admin/connection.ts';
-import type { Flags } from '../../../../src/commands/commands.ts';
+import type { Flags } from '../../../../src/commands/flags.ts';
 import { givenFolder } from '../../../support/folder.ts';
 import { makeMaterial } from '../../../support/tls-server.ts';
 
@@ -76,9 +76,9 @@ describe('the connection to the gateway', () => {
 
   it.each([
     [{}, /^no token: put it into a file of yours and give --admin.token-file=PATH/],
-    [{ ZLB_ADMIN_TOKEN: '' }, /ZLB_ADMIN_TOKEN holds no token/],
-    [{ ZLB_ADMIN_TOKEN: `${canary} ${canary}` }, /ZLB_ADMIN_TOKEN holds no token/],
-    [{ ZLB_ADMIN_TOKEN: `${canary}\u0007` }, /ZLB_ADMIN_TOKEN holds no token/],
+    [{ ZLB_ADMIN_TOKEN: '' }, /ZLB_ADMIN_TOKEN contains no token/],
+    [{ ZLB_ADMIN_TOKEN: `${canary} ${canary}` }, /ZLB_ADMIN_TOKEN contains no token/],
+    [{ ZLB_ADMIN_TOKEN: `${canary}\u0007` }, /ZLB_ADMIN_TOKEN contains no token/],
     [{ ZLB_ADMIN_TOKN: canary }, /ZLB_ADMIN_TOKN has no effect; did you mean ZLB_ADMIN_TOKEN\?/],
   ])('needs a token, and does not repeat a malformed one: %j', async (env, message) => {
     const error: unknown = await read({}, env).catch((thrown: unknown) => thrown);
@@ -117,7 +117,7 @@ describe('the connection to the gateway', () => {
     [{ 'admin.ca-file': 'key' }, '--admin.ca-file holds no PEM certificate'],
     [{ 'admin.cert-file': 'key', 'admin.key-file': 'key' }, '--admin.cert-file holds no PEM certificate'],
     [{ 'admin.cert-file': 'cert', 'admin.key-file': 'cert' }, '--admin.key-file holds no PEM private key'],
-    [{ 'admin.cert-file': 'cert', 'admin.key-file': 'other key' }, 'the key must be that of the certificate'],
+    [{ 'admin.cert-file': 'cert', 'admin.key-file': 'other key' }, 'the private key must belong to the certificate'],
   ])('refuses %j', async (wanted, message) => {
     const { cert, key } = makeMaterial();
     const files = { cert: givenFile(cert), key: givenFile(key), 'other key': givenFile(makeMaterial().key) };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createOperations, type Operation } from '../../../../src/admin/policy/operation.ts';
-import { readContent, redactor } from '../../../../src/commands/admin/content.ts';
+import { readRequestBody, createRedactor } from '../../../../src/commands/admin/content.ts';
 import { givenFolder } from '../../../support/folder.ts';
 
 function operation(key: string): Operation {
@@ -24,7 +24,7 @@ function givenFile(content: string | Buffer): string {
 const nothing = givenInput('');
 
 it('the content of a call is empty if the operation has no body', async () => {
-  expect(await readContent(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
+  expect(await readRequestBody(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
 });
 
 it('the content of a call is a JSON object of the remaining values, even if there are none', async () => {
@@ -33,8 +33,8 @@ it('the content of a call is a JSON object of the remaining values, even if ther
     { name: 'list', value: ['a'] },
   ];
 
-  const content = await readContent(operation('actOnFarm'), fields, undefined, nothing);
-  const empty = await readContent(operation('actOnFarm'), [], undefined, nothing);
+  const content = await readRequestBody(operation('actOnFarm'), fields, undefined, nothing);
+  const empty = await readRequestBody(operation('actOnFarm'), [], undefined, nothing);
 
   expect(content).toEqual({ type: 'application/json', bytes: Buffer.from('{"action":"stop","list":["a"]}') });
   expect(empty?.bytes.toString()).toBe('{}');
@@ -48,8 +48,8 @@ it.each([
 ])('the content of a call is the unchanged file for %s, with the type %s', async (key, type, text) => {
   const path = givenFile(text);
 
-  const fromFile = await readContent(operation(key), [], `@${path}`, nothing);
-  const fromInput = await readContent(operation(key), [], '-', givenInput(text));
+  const fromFile = await readRequestBody(operation(key), [], `@${path}`, nothing);
+  const fromInput = await readRequestBody(operation(key), [], '-', givenInput(text));
 
   expect(fromFile).toEqual({ type, bytes: Buffer.from(text) });
   expect(fromInput).toEqual(fromFile);
@@ -68,7 +68,7 @@ it.each([
 ])('the content of a call is refused for %s with %j and %s', async (key, names, source, message) => {
   const fields = names.map((name) => ({ name, value: 'x' }));
 
-  const reading = readContent(operation(key), fields, source, givenInput('no JSON'));
+  const reading = readRequestBody(operation(key), fields, source, givenInput('no JSON'));
 
   await expect(reading).rejects.toThrow(message);
 });
@@ -85,9 +85,11 @@ it.each([
   ['is not redacted if it is part of ordinary words', '{"password":"yes"}', 'yes and no', 'yes and no'],
   ['is found however deep it is', `{"list":${deep}}`, 'hunter2', '[redacted]'],
 ])('a secret in a request body %s', (_, body, text, shown) => {
-  expect(redactor({ type: 'application/json', bytes: Buffer.from(body) })(text)).toBe(shown);
+  expect(createRedactor({ type: 'application/json', bytes: Buffer.from(body) })(text)).toBe(shown);
 });
 
 it('a file is not searched for secrets', () => {
-  expect(redactor({ type: 'text/plain', bytes: Buffer.from('{"password":"hunter2"}') })('hunter2')).toBe('hunter2');
+  expect(createRedactor({ type: 'text/plain', bytes: Buffer.from('{"password":"hunter2"}') })('hunter2')).toBe(
+    'hunter2',
+  );
 });

@@ -141,7 +141,7 @@ it.each([
   const warned: string[] = [];
   const lines = Array.from({ length: count }, (_, index) => String(index));
 
-  printLines(lines, { say: (line) => said.push(line), warn: (line) => warned.push(line) });
+  printLines(lines, { printOut: (line) => said.push(line), printErr: (line) => warned.push(line) });
 
   expect(said).toEqual(lines.slice(0, maxLines));
   expect(warned).toEqual(note);

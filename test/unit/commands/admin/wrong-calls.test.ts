@@ -16,7 +16,7 @@ async function typed(words: readonly string[]) {
 
 it.each([
   [['admin', 'whoami', '--dry-run'], '--dry-run is not valid with admin whoami'],
-  [['admin', 'freeze', 'lb-1', '--reason=x'], 'admin freeze takes no more words'],
+  [['admin', 'freeze', 'lb-1', '--reason=x'], 'admin freeze takes no more arguments'],
   [['admin', 'lb-1'], 'admin "lb-1" is not complete'],
   [['admin', 'lb-1', 'listFarms', '--wait=5m'], '--wait is not valid with a single operation'],
   [['admin', 'lb-1', 'backup', '--json'], '--json is not valid with the recipe backup'],
@@ -41,7 +41,7 @@ it.each([
   [[...restart, '--ask'], 'a change needs a reason'],
   [['admin', 'changes', 'approve'], 'the id is missing: admin changes approve ID'],
   [['admin', 'changes', 'ch-1'], 'admin changes show ID'],
-  [['admin', 'changes', 'show', 'ch-1', 'ch-2'], 'takes no more words'],
+  [['admin', 'changes', 'show', 'ch-1', 'ch-2'], 'takes no more arguments'],
   [['admin', 'changes', 'show', 'ch-1', '--yes'], '--yes is not valid with admin changes show'],
   [['admin', 'whoami', '--ask'], '--ask is not valid with admin whoami'],
   [['deliver'], 'which certificate? Give --cert=FULLCHAIN and --key=KEY'],

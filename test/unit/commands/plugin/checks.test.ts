@@ -3,7 +3,12 @@ import { checkAppliance } from '../../../../src/commands/plugin/check-appliance.
 import { checkConnections, checkFarms } from '../../../../src/commands/plugin/check-farms.ts';
 import { checkActivation, checkCertificates } from '../../../../src/commands/plugin/check-validity.ts';
 import type { SeenAppliance } from '../../../../src/commands/plugin/exporter-reply.ts';
-import { NothingKnown, limitsOf, summarize, type CheckResult } from '../../../../src/commands/plugin/check-result.ts';
+import {
+  UnknownStateError,
+  parseThresholds,
+  summarize,
+  type CheckResult,
+} from '../../../../src/commands/plugin/check-result.ts';
 import { applianceProblems } from '../../../../src/state/appliance-problems.ts';
 import type { ApplianceStatus, BackendStatus } from '../../../../src/state/status.ts';
 import {
@@ -32,7 +37,7 @@ function stateOf(check: () => CheckResult): string {
   try {
     return summarize(check()).state;
   } catch (error) {
-    if (error instanceof NothingKnown) return `UNKNOWN: ${error.message}`;
+    if (error instanceof UnknownStateError) return `UNKNOWN: ${error.message}`;
     throw error;
   }
 }
@@ -42,7 +47,7 @@ const backends = (...states: readonly string[]): readonly BackendStatus[] =>
 
 const firstLine = (result: CheckResult): string => summarize(result).lines[0] ?? '';
 const least = (warning: number, critical?: number) =>
-  limitsOf({ warning: `${warning}`, critical: critical === undefined ? undefined : `${critical}` }, 'at least');
+  parseThresholds({ warning: `${warning}`, critical: critical === undefined ? undefined : `${critical}` }, 'at least');
 
 it.each([
   ['up, all of its backends too', {}, 'OK'],
@@ -127,7 +132,7 @@ it('the connection check takes the maximum of established ones from -w and -c', 
       checkConnections(
         seen({ farms }),
         'shop',
-        limitsOf({ warning: `${warning}`, critical: `${critical}` }, 'at most'),
+        parseThresholds({ warning: `${warning}`, critical: `${critical}` }, 'at most'),
       ),
     );
 
@@ -275,16 +280,16 @@ describe('the performance data of farms', () => {
   ];
 
   it('counts the backends of running farms, and none that an appliance lists for stopped ones', () => {
-    const { measures } = checkFarms(seen({ farms: [farmStatus({ name: 'shop' }), ...stopped] }), '*', noLimits);
+    const { performanceData } = checkFarms(seen({ farms: [farmStatus({ name: 'shop' }), ...stopped] }), '*', noLimits);
 
-    expect(measures.find(({ label }) => label === 'backends')?.value).toBe(2);
+    expect(performanceData.find(({ label }) => label === 'backends')?.value).toBe(2);
   });
 
   it('omits a farm whose proxy hangs, instead of writing zero', () => {
     const hung = farmStatus({ name: 'shop', state: 'critical', isSilent: true, backends: [] });
-    const { measures } = checkFarms(seen({ farms: [hung] }), '*', noLimits);
+    const { performanceData } = checkFarms(seen({ farms: [hung] }), '*', noLimits);
 
-    expect(measures.map(({ label }) => label)).toEqual(['farms']);
+    expect(performanceData.map(({ label }) => label)).toEqual(['farms']);
   });
 
   it('counts requests in progress with zproxy, which counts no connections', () => {
@@ -373,7 +378,7 @@ describe('every check', () => {
     }));
     const before = process.threadCpuUsage();
 
-    const { lines } = summarize({ findings, otherwise: '', measures: [] });
+    const { lines } = summarize({ findings, okText: '', performanceData: [] });
 
     expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000);
     expect(lines[0]).toMatch(/^CRITICAL - farm x+; 19999 more$/);
@@ -411,7 +416,7 @@ describe('the options -w and -c', () => {
     ['14', 'WARNING'],
     ['15', 'OK'],
   ])('accept the range %s', (warning, state) => {
-    const limits = limitsOf({ warning }, 'at most');
+    const limits = parseThresholds({ warning }, 'at most');
 
     expect(stateOf(() => checkConnections(seen({ farms }), 'shop', limits))).toBe(state);
     expect(firstLine(checkConnections(seen({ farms }), 'shop', limits))).toContain(` | established=15;${warning};;0 `);

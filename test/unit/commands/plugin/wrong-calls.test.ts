@@ -23,7 +23,7 @@ it.each([
     ['plugin', 'farm', 'lb-1', '--exporter.url=http://192.0.2.1', '--exporter.user-file=package.json'],
     'over plain http',
   ],
-  [['plugin', 'farm', 'lb-1', '--exporter.user-file=package.json'], 'must hold one line'],
+  [['plugin', 'farm', 'lb-1', '--exporter.user-file=package.json'], 'must contain one line'],
 ])('the malformed command line %j is UNKNOWN in one line', async (words, text) => {
   const { context, said, warned } = givenContext({});
 

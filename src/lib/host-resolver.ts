@@ -5,23 +5,23 @@ import { errorCode, toError } from './check.ts';
 import { inTime, steadyNow } from './time.ts';
 
 /** Says that a host name has no address, as far as this machine can tell; without a remedy. */
-export class NameError extends Error {
-  override readonly name = 'NameError';
+export class ResolveError extends Error {
+  override readonly name = 'ResolveError';
   readonly code = 'ERR_NAME_UNRESOLVED';
 }
 
-/** What an administrator can do about a {@link NameError}, for the end of a sentence. */
-export const nameRemedy = 'check the name and the name servers of this machine, or write the address in its place';
+/** What an administrator can do about a {@link ResolveError}, for the end of a sentence. */
+export const resolveRemedy = 'check the name and the name servers of this machine, or write the address in its place';
 
 /** Told when a name that has resolved before begins to fail, and when it resolves again. */
-export interface NamesListener {
+export interface ResolverListener {
   /** Its last known address serves meanwhile. */
   failing(host: string, because: string): void;
   resolved(host: string): void;
 }
 
-interface NamesParts {
-  readonly listener?: NamesListener;
+interface ResolverOptions {
+  readonly listener?: ResolverListener;
   /** Replaces the lookup of the system. Rejects with a code such as `ENOTFOUND`. */
   readonly lookup?: (host: string) => Promise<readonly LookupAddress[]>;
   /** How many lookups may hang at a time. */
@@ -42,7 +42,7 @@ interface Entry {
 /** A lookup that takes longer is said to hang, and the last known address is used. */
 const patienceMs = 1_000;
 /** Two tries of the C library at a name server take longer; one, and a response of the next, do not. */
-export const maxNameMs = 6_000;
+export const maxResolveMs = 6_000;
 /** More names than anybody configures; the oldest are forgotten. */
 const maxKept = 10_000;
 
@@ -52,31 +52,31 @@ const maxKept = 10_000;
  * ten seconds and longer. So there is one lookup at a time for a name, and those that hang leave
  * threads for the others. The last known addresses of a name are used while it hangs or fails.
  */
-export class Names {
-  readonly #parts: NamesParts;
+export class HostResolver {
+  readonly #options: ResolverOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #hanging = new Set<Entry>();
 
-  constructor(parts: NamesParts = {}) {
-    this.#parts = parts;
+  constructor(options: ResolverOptions = {}) {
+    this.#options = options;
   }
 
   /**
-   * Resolves to the addresses of a host, an IP address to itself. Rejects with a {@link NameError}
+   * Resolves to the addresses of a host, an IP address to itself. Rejects with a {@link ResolveError}
    * if there are none, or not within `withinMs` of the beginning of the lookup.
    */
-  async addressesOf(host: string, withinMs: number): Promise<readonly LookupAddress[]> {
+  async resolve(host: string, withinMs: number): Promise<readonly LookupAddress[]> {
     const family = isIP(host);
     if (family !== 0) return [{ address: host, family }];
     const entry = this.#entryOf(host);
     if (entry.running === undefined && !this.#mayBegin(entry)) {
       if (entry.addresses) return entry.addresses;
-      throw new NameError(`its name ${host} does not resolve: the name server does not answer`);
+      throw new ResolveError(`its name ${host} does not resolve: the name server does not answer`);
     }
     entry.running ??= this.#begin(host, entry);
     const waitMs = (entry.addresses ? Math.min(patienceMs, withinMs) : withinMs) - (steadyNow() - entry.startedMs);
     const late = (): Error =>
-      new NameError(`its name ${host} does not resolve: no answer of the name server within ${withinMs / 1_000} s`);
+      new ResolveError(`its name ${host} does not resolve: no answer of the name server within ${withinMs / 1_000} s`);
     try {
       return await inTime(entry.running, Math.max(0, waitMs), late);
     } catch (error) {
@@ -97,12 +97,12 @@ export class Names {
 
   /** Returns false for a name whose last lookup hung, while as many others hang as may. */
   #mayBegin(entry: Entry): boolean {
-    const { maxHanging = maxHangingIn(process.env.UV_THREADPOOL_SIZE) } = this.#parts;
+    const { maxHanging = maxHangingIn(process.env.UV_THREADPOOL_SIZE) } = this.#options;
     return !entry.hangs || this.#hanging.size < maxHanging;
   }
 
   async #begin(host: string, entry: Entry): Promise<readonly LookupAddress[]> {
-    const { lookup: find = findAddresses, listener } = this.#parts;
+    const { lookup: find = findAddresses, listener } = this.#options;
     entry.startedMs = steadyNow();
     if (entry.hangs) this.#hanging.add(entry);
     const timer = setTimeout(() => {
@@ -120,7 +120,7 @@ export class Names {
       entry.hangs = steadyNow() - entry.startedMs >= patienceMs;
       if (entry.addresses && !entry.isFailing) listener?.failing(host, because);
       entry.isFailing = entry.addresses !== undefined;
-      throw new NameError(`its name ${host} does not resolve: ${because}`);
+      throw new ResolveError(`its name ${host} does not resolve: ${because}`);
     } finally {
       clearTimeout(timer);
       this.#hanging.delete(entry);

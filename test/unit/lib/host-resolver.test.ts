@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { errorCode, toError } from '../../../src/lib/check.ts';
-import { maxNameMs, NameError, Names } from '../../../src/lib/names.ts';
+import { maxResolveMs, ResolveError, HostResolver } from '../../../src/lib/host-resolver.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -15,7 +15,7 @@ const failing = (code: string) => Promise.reject(Object.assign(new Error(`getadd
 function givenNames(maxHanging = 2) {
   const begun: { readonly host: string; readonly answer: (found: ReturnType<typeof failing> | string) => void }[] = [];
   const told: string[] = [];
-  const names = new Names({
+  const resolver = new HostResolver({
     maxHanging,
     lookup(host) {
       const { promise, resolve } = Promise.withResolvers<readonly LookupAddress[]>();
@@ -28,8 +28,8 @@ function givenNames(maxHanging = 2) {
     },
   });
   /** Resolves to the first address, or to the message of the error. */
-  const addressOf = (host: string, withinMs = maxNameMs) =>
-    names.addressesOf(host, withinMs).then(
+  const addressOf = (host: string, withinMs = maxResolveMs) =>
+    resolver.resolve(host, withinMs).then(
       ([first]) => first?.address,
       (error: unknown) => toError(error).message,
     );
@@ -39,7 +39,7 @@ function givenNames(maxHanging = 2) {
     begun.pop()?.answer(address);
     await asked;
   }
-  return { names, begun, told, addressOf, known, hosts: () => begun.map(({ host }) => host) };
+  return { resolver, begun, told, addressOf, known, hosts: () => begun.map(({ host }) => host) };
 }
 
 describe('a host name', () => {
@@ -161,12 +161,12 @@ it('hung lookups release their slots when they end, and a name that resolves is 
 });
 
 it('a failed lookup is an error with a code', async () => {
-  const { names, begun } = givenNames();
+  const { resolver, begun } = givenNames();
 
-  const asked = names.addressesOf('lb.test', maxNameMs).catch((error: unknown) => error);
+  const asked = resolver.resolve('lb.test', maxResolveMs).catch((error: unknown) => error);
   begun[0]?.answer(failing('ENOTFOUND'));
   const error = await asked;
 
-  expect(error).toBeInstanceOf(NameError);
+  expect(error).toBeInstanceOf(ResolveError);
   expect(errorCode(error)).toBe('ERR_NAME_UNRESOLVED');
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
 import { recipes } from '../../../src/admin/recipes/recipes.ts';
-import { adminHelp } from '../../../src/commands/admin/help.ts';
 import { commands } from '../../../src/commands/commands.ts';
 import { givenContext } from './given-command.ts';
 
@@ -61,7 +60,7 @@ describe('the command line', () => {
     [['admin', '--body='], '--body is empty; give it a value, such as --body=@FILE, or leave it out'],
     [
       ['admin', 'whoami', '--admin.token=f1x7ure'],
-      'a token does not go on the command line, where others on the machine see it; put it into a file and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE',
+      'a token must not be on the command line, where other users of the machine see it; put it into a file and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE',
     ],
     [['constructor'], 'there is no command "constructor"; --help lists them'],
     [['reload', '--help'], 'there is no command "reload"; --help lists them'],
@@ -121,7 +120,7 @@ describe('the command line', () => {
 });
 
 it('the help of admin names every recipe with its parameters', () => {
-  const lines = adminHelp.split('\n');
+  const lines = commands.admin.help.split('\n');
   const missing = recipes.flatMap(({ name, parameters, files = {} }) => {
     const line = lines.find((each) => each.startsWith(`  ${name} `)) ?? '';
     return [...Object.keys(parameters), ...Object.keys(files)].filter((each) => !line.includes(`${each}=`));

@@ -1,0 +1,113 @@
+import type { Logger } from 'pino';
+import { ConfigError } from '../config/problems.ts';
+import { type Outcome, toError } from '../lib/check.ts';
+import { FileKindError } from '../lib/disk.ts';
+import { ListenError, RestartNeededError } from '../lib/listen.ts';
+import type { SelfMetrics } from '../metrics/self.ts';
+import type { Configuration, ConfigurationSource, LoadedConfiguration } from './configuration-source.ts';
+
+interface ReloaderOptions {
+  readonly source: ConfigurationSource;
+  /**
+   * Applies a configuration; rejects before it has changed anything. Resolves to a short summary of
+   * what changed.
+   */
+  readonly apply: (configuration: Configuration) => Promise<string>;
+  readonly self: Pick<SelfMetrics, 'recordLoaded' | 'recordRefused'>;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** The interval at which the files are checked; cheap even for a thousand of them. */
+const checkIntervalMs = 2_000;
+const stopping = { error: 'the exporter is stopping' } as const;
+
+/** Loads and applies a new configuration while everything runs, one after the other. */
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  #last: Promise<unknown> = Promise.resolve();
+  /** The reload that was requested and has not begun to read. */
+  #requested: Promise<Outcome<string>> | undefined;
+  #applying: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: ReloaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads everything again; resolves to a summary of what changed, or to why nothing did. Both are
+   * for people and contain no secret. Calls that come before the reading begins share one result.
+   */
+  reload(): Promise<Outcome<string>> {
+    return (this.#requested ??= this.#enqueue(() => {
+      this.#requested = undefined;
+      return this.#loadAndApply(() => this.#options.source.load(), 'asked for');
+    }));
+  }
+
+  /** Starts to apply changes of the files that the configuration names. */
+  watchFiles(): void {
+    this.#timer = setTimeout(() => {
+      const loadChanged = (): Promise<LoadedConfiguration | undefined> => this.#options.source.loadChanged();
+      void this.#enqueue(() => this.#loadAndApply(loadChanged, 'a file that it names changed')).then(() => {
+        if (!this.#isClosed) this.watchFiles();
+      });
+    }, checkIntervalMs).unref();
+  }
+
+  /** Resolves when what is being applied is active. Files that are read may hang. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#applying;
+  }
+
+  #enqueue(work: () => Promise<Outcome<string>>): Promise<Outcome<string>> {
+    const run = this.#last.then(work);
+    this.#last = run;
+    return run;
+  }
+
+  async #loadAndApply(load: () => Promise<LoadedConfiguration | undefined>, because: string): Promise<Outcome<string>> {
+    const { source, apply, self, log, now } = this.#options;
+    try {
+      const loaded = await load();
+      if (this.#isClosed) return stopping;
+      if (!loaded) return { value: 'no file differs' };
+      const applied = apply(loaded.configuration);
+      this.#applying = applied.catch(() => undefined);
+      const summary = await applied;
+      loaded.markActive();
+      log.info({ summary, because }, 'configuration applied');
+      // A changed API key does not repair a main file on disk that was refused.
+      if (source.isMainActive) self.recordLoaded(now());
+      return { value: summary };
+    } catch (thrown) {
+      return this.#isClosed ? stopping : { error: this.#reportRefused(thrown) };
+    }
+  }
+
+  /** Counts and logs a refused configuration; returns what the caller of a reload may read. */
+  #reportRefused(thrown: unknown): string {
+    const { self, log } = this.#options;
+    self.recordRefused();
+    const message = 'configuration refused, the one before stays in force';
+    if (isForPeople(thrown)) {
+      log.error({ problems: thrown.message.split('\n') }, message);
+      return thrown.message;
+    }
+    // A bug; its message may contain anything.
+    log.error({ err: toError(thrown) }, message);
+    return 'internal error while applying it; the log has the details';
+  }
+}
+
+/**
+ * Returns true if the message of an error is written for the person who changes the configuration.
+ */
+function isForPeople(thrown: unknown): thrown is Error {
+  const kinds = [ConfigError, ListenError, RestartNeededError, FileKindError];
+  return kinds.some((kind) => thrown instanceof kind);
+}
