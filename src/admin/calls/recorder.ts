@@ -9,7 +9,7 @@ import type { Caller, Principal, Role } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { maskText } from './mask.ts';
 
-/** The common part of all records of a request: who did what. */
+/** Who did what: the common part of all records of a request. */
 export interface AuditSubject extends Omit<Caller, 'signal'> {
   readonly id: string;
   readonly appliance?: string | undefined;
@@ -97,8 +97,7 @@ export function createRecorder(parts: RecorderParts) {
 
   return {
     /**
-     * Writes a record, and what goes with it. Rejects with `audit_unavailable` if it is not on
-     * disk.
+     * Writes a record with its state update. Rejects with `audit_unavailable` if it is not on disk.
      */
     async recordOrRefuse(subject: AuditSubject, fields: EventFields, alongside?: StateUpdate): Promise<AuditPosition> {
       await recordSuppressed();
@@ -118,8 +117,8 @@ export function createRecorder(parts: RecorderParts) {
       }
     },
     /**
-     * Returns what a caller or an appliance says, in one line and without secrets; null for nothing.
-     * `sent` has what was sent, and may come back.
+     * Returns a text of a caller or an appliance in one line, without secrets; null for undefined.
+     * `sent` has secrets that were sent, which the appliance may repeat.
      */
     redact: (
       text: string | undefined,
@@ -136,7 +135,7 @@ export function createRecorder(parts: RecorderParts) {
   };
 }
 
-/** Throws the refusal of what the journal cannot keep; for `catch`. */
+/** Throws `audit_unavailable`; for `catch`. */
 export function throwUnavailable(cause: unknown): never {
   const why = cause instanceof JournalError && cause.reason === 'locked' ? lockedText : unwritableText;
   throw new AdminProblem('audit_unavailable', { ...why, headers: { 'retry-after': '30' }, cause });
