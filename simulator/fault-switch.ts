@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { DemonstrationAppliance } from './demo.ts';
 import type { Fault } from './faults.ts';
-import { percentDecoded } from '../src/lib/text.ts';
+import { decodePercent } from '../src/lib/text.ts';
 import { endHang } from './hung-proxy.ts';
 import { hangL4Daemon, killL4Daemon, restoreL4Farms, startL4Daemon } from './l4-daemon.ts';
 import { listen, type Port } from './listener.ts';
@@ -137,7 +137,7 @@ export async function startFaultSwitch(
     const { method = '', url = '/' } = request;
     const answer = (status: number, text: string): void => void response.writeHead(status).end(text);
     if (method !== 'PUT' && method !== 'DELETE') return answer(200, faultList(appliances));
-    const words = percentDecoded(url.slice(1)) ?? '';
+    const words = decodePercent(url.slice(1)) ?? '';
     switchFault(appliances, words, method === 'PUT').then(
       () => answer(200, `${words} ${method === 'PUT' ? 'has begun' : 'has ended'}\n`),
       (error: unknown) =>

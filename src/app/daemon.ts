@@ -31,7 +31,7 @@ import { HostResolver } from '../lib/host-resolver.ts';
 import { createSlots } from '../lib/slots.ts';
 import { maxProbesAtOnce } from '../collectors/vip.ts';
 import { isSame } from '../lib/same.ts';
-import { listed } from '../lib/text.ts';
+import { joinFirst } from '../lib/text.ts';
 import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
 import { createCron } from '../scheduler/schedule.ts';
@@ -313,7 +313,7 @@ function requestsIn({ requests, appliances }: Settings): RequestLogSettings {
 /** Returns `added lb-rome; changed lb-paris, lb-lyon`. */
 function describeChange({ added, changed, removed }: FleetChange): string {
   const parts = Object.entries({ added, changed, removed }).flatMap(([what, names]) =>
-    names.length === 0 ? [] : [`${what} ${listed(names)}`],
+    names.length === 0 ? [] : [`${what} ${joinFirst(names)}`],
   );
   return parts.length === 0 ? 'no appliance differs' : parts.join('; ');
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 import { errorCode } from '../lib/check.ts';
-import { unseenEscaped } from '../lib/text.ts';
+import { escapeUnseen } from '../lib/text.ts';
 
 /**
  * Fields that must never be printed, should one ever be logged; the Secret type is the first lock.
@@ -42,7 +42,7 @@ export function createLog(options: { readonly level: string; readonly format: st
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
   };
   // Names come from appliances, and a terminal would obey them: pino escapes only characters below a blank.
-  return { logger: pino(settings, { write: (line: string) => write(unseenEscaped(inFormat(line))) }), ...output };
+  return { logger: pino(settings, { write: (line: string) => write(escapeUnseen(inFormat(line))) }), ...output };
 }
 
 /**

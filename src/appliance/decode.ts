@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AnySchemaObject, Ajv, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
-import { beginning, digestForm, copyText } from '../lib/text.ts';
+import { truncate, digestForm, copyText } from '../lib/text.ts';
 import type { ReplyFault } from './reply-bounds.ts';
 import { partKeyword, rowsKeyword, type WireKind, wireKeyword, type WireRowsSchema } from './wire-types.ts';
 
@@ -93,7 +93,7 @@ function summarized(unreadableParts: readonly UnreadablePart[]): readonly Unread
   return [...Map.groupBy(unreadableParts, ({ field }) => field)].map(([field, ofField]) => ({
     field,
     count: ofField.reduce((sum, { count }) => sum + count, 0),
-    example: beginning(JSON.stringify(ofField[0]?.value) ?? 'nothing', maxExample),
+    example: truncate(JSON.stringify(ofField[0]?.value) ?? 'nothing', maxExample),
   }));
 }
 
@@ -263,7 +263,7 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
   const text = trimmed(written);
   if (kind === 'name') return text === '' ? undefined : bounded(written, maxNameLength);
   if (kind === 'text') return bounded(text, maxTextLength);
-  if (kind === 'state') return beginning(text, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
+  if (kind === 'state') return truncate(text, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
   if (text === '') return null;
   const number = typeof value === 'number' ? value : decimal.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(number) && (kind === 'signed' || number >= 0) ? number : undefined;

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 import { isRecord } from '../lib/check.ts';
-import { beginning } from '../lib/text.ts';
+import { truncate } from '../lib/text.ts';
 import { decode, type OnUnreadable } from './decode.ts';
 import { type FailureReason, reasonOfStatus } from './errors.ts';
 import { faultOf, type ReplyFault, withLengthOf } from './reply-bounds.ts';
@@ -134,7 +134,7 @@ const maxMessage = 1_000;
 
 function sentenceOf(json: unknown, mediaType: string): string {
   const message = bodyField(json, 'message');
-  if (typeof message === 'string') return `: ${beginning(message, maxMessage)}`;
+  if (typeof message === 'string') return `: ${truncate(message, maxMessage)}`;
   return mediaType === 'text/html' ? ' with a page of its web server, not of the API' : '';
 }
 

@@ -1,4 +1,4 @@
-import { percentDecoded } from '../lib/text.ts';
+import { decodePercent } from '../lib/text.ts';
 import type { Method, Route } from './api/row.ts';
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -94,7 +94,7 @@ export function createRouteMatcher<Row extends { readonly route: Route }>(rows: 
     match(method: string, path: string): RouteMatch<Row> | undefined {
       // Decoded first, as the appliance does: `/certificates/%61ctivation` is the licence, not a
       // certificate.
-      const decoded = percentDecoded(path);
+      const decoded = decodePercent(path);
       if (decoded === undefined) return undefined;
       for (const candidate of byStart.get(startOf(method, decoded)) ?? []) {
         const { expression, names } = (candidate.pattern ??= compile(candidate.template));

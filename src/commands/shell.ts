@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { errorCode } from '../lib/check.ts';
-import { unseenEscaped } from '../lib/text.ts';
+import { escapeUnseen } from '../lib/text.ts';
 import type { Shell } from './command.ts';
 
 interface ShellOptions {
@@ -62,7 +62,7 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
     input: stdin,
     write: (bytes) =>
       new Promise((resolve, reject) => {
-        const shown = stdout.isTTY ? unseenEscaped(decoder.decode(bytes, { stream: true })) : bytes;
+        const shown = stdout.isTTY ? escapeUnseen(decoder.decode(bytes, { stream: true })) : bytes;
         // A reader such as `head` that has left is not a fault: the rest goes nowhere.
         stdout.write(shown, (error) => (error && errorCode(error) !== 'EPIPE' ? reject(error) : resolve()));
       }),

@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { toError } from '../lib/check.ts';
 import { sizeOf } from '../lib/size.ts';
-import { beginning } from '../lib/text.ts';
+import { truncate } from '../lib/text.ts';
 import { farms as farmList } from '../collectors/farms.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { NewReading, StateListener } from '../state/appliance-state.ts';
@@ -331,7 +331,7 @@ function firstFields(fields: GatewayCall['fields']): GatewayCall['fields'] {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
       left -= name.length + (value?.length ?? 0);
-      return left < 0 ? [] : [[beginning(name, maxFields), value]];
+      return left < 0 ? [] : [[truncate(name, maxFields), value]];
     }),
   );
 }

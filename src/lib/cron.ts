@@ -51,14 +51,14 @@ export function gapsOf(expression: string): Gaps {
   const day = expression.split(' ').slice(3).join(' ');
   // node-cron takes long to list days, and most schedules run on each.
   const days = day === '* * *' ? [0, dayMs] : nextMatches(`0 0 0 ${day}`, checkedDays, 'UTC');
-  const gaps = [...between(ofDay), ...between(days).map((gapMs) => gapMs - (lastMs - firstMs))];
+  const gaps = [...gapsBetween(ofDay), ...gapsBetween(days).map((gapMs) => gapMs - (lastMs - firstMs))];
   return {
     shortestMs: gaps.reduce((least, gapMs) => Math.min(least, gapMs), Number.POSITIVE_INFINITY),
     longestMs: gaps.reduce((most, gapMs) => Math.max(most, gapMs), 0),
   };
 }
 
-function between(times: readonly number[]): readonly number[] {
+function gapsBetween(times: readonly number[]): readonly number[] {
   return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }
 

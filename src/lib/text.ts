@@ -9,7 +9,7 @@ export function plural(count: number, noun: string, plural = `${noun}s`): string
 const shown = 4;
 
 /** Returns `a, b, c, d and 12 more`. */
-export function listed(words: readonly string[]): string {
+export function joinFirst(words: readonly string[]): string {
   const rest = words.length - shown;
   return rest > 0 ? `${words.slice(0, shown).join(', ')} and ${rest} more` : words.join(', ');
 }
@@ -34,7 +34,7 @@ export function copyText(part: string): string {
 }
 
 /** Returns the first characters of a text, which keep nothing of the rest. */
-export function beginning(text: string, maxLength: number): string {
+export function truncate(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : copyText(text.slice(0, maxLength));
 }
 
@@ -48,14 +48,14 @@ const unseenInLines = new RegExp(String.raw`(?!\r?\n|\t)${unseen}`, 'gu');
  * become spaces, and it is cut to `maxLength` UTF-16 units.
  */
 export function oneLine(text: string, maxLength: number): string {
-  return beginning(text.replaceAll(unseenRun, ' '), maxLength).toWellFormed();
+  return truncate(text.replaceAll(unseenRun, ' '), maxLength).toWellFormed();
 }
 
 /**
  * Returns lines with each unseen character as JSON escapes it, except tabs and the ends of lines: a
  * terminal would obey it.
  */
-export function unseenEscaped(lines: string): string {
+export function escapeUnseen(lines: string): string {
   return lines.replaceAll(unseenInLines, (found) =>
     Array.from(
       { length: found.length },
@@ -95,7 +95,7 @@ export function adminCommand(...words: readonly string[]): string {
 }
 
 /** Decodes a percent-encoded text; undefined if the encoding is malformed. */
-export function percentDecoded(text: string): string | undefined {
+export function decodePercent(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

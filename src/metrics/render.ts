@@ -126,7 +126,7 @@ function write(metric: Gauge | Counter, labels: Labels, value: number): void {
  * none.
  */
 export async function renderLines(registry: Registry, name: string): Promise<string> {
-  const text = correct(await registry.getSingleMetricAsString(name));
+  const text = fixNan(await registry.getSingleMetricAsString(name));
   const header = text.indexOf('\n', text.indexOf('\n') + 1);
   return header < 0 ? '' : `${text.slice(header + 1)}\n`;
 }
@@ -143,7 +143,7 @@ export async function renderHeader(family: Family): Promise<string> {
 export async function renderRegistry(registry: Registry): Promise<string> {
   // Never OpenMetrics: rendering that once makes prom-client 15.1.3 lose `_total` in all later
   // classic ones.
-  return correct(`${await registry.metrics()}\n`).replaceAll(/\n{2,}/g, '\n');
+  return fixNan(`${await registry.metrics()}\n`).replaceAll(/\n{2,}/g, '\n');
 }
 
 /**
@@ -159,7 +159,7 @@ export function inFormat(classic: string, format: Format): string {
 }
 
 /** Corrects `Nan` of prom-client 15.1.3. */
-function correct(text: string): string {
+function fixNan(text: string): string {
   return text.includes(' Nan') ? text.replaceAll(/ Nan$/gm, ' NaN') : text;
 }
 

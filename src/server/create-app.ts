@@ -8,7 +8,7 @@ import type { TlsOptions } from 'node:tls';
 import { type FastifyInstance, type FastifyServerOptions, type FastifyTypeProvider, fastify } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { CountedRequest, readInPortions } from '../lib/counted-request.ts';
-import { percentDecoded } from '../lib/text.ts';
+import { decodePercent } from '../lib/text.ts';
 import { Connections, type ConnectionsOptions, maxHeaderSize } from './connections.ts';
 
 export interface GuardedAppOptions extends ConnectionsOptions {
@@ -148,7 +148,7 @@ function matchesRoute(path: string, url: string): boolean {
 function routableTarget(target: string): string {
   if (!target.startsWith('/')) return '/';
   const [path = '', ...query] = target.split('?');
-  return percentDecoded(path) === undefined ? [path.replaceAll('%', '%25'), ...query].join('?') : target;
+  return decodePercent(path) === undefined ? [path.replaceAll('%', '%25'), ...query].join('?') : target;
 }
 
 /**

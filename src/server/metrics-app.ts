@@ -9,7 +9,7 @@ import { inFormat } from '../metrics/render.ts';
 import type { Outcome } from '../lib/check.ts';
 import { closedSignal } from '../lib/closed-signal.ts';
 import { createSlots } from '../lib/slots.ts';
-import { percentDecoded } from '../lib/text.ts';
+import { decodePercent } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
 import { registerHistoryApi } from './history-api.ts';
@@ -63,7 +63,7 @@ export function createMetricsApp(dependencies: MetricsAppDependencies): FastifyI
   ignoreBodies(app);
   rejectWrongMethods(app);
   app.setNotFoundHandler((request, reply) => {
-    const path = percentDecoded(pathOf(request));
+    const path = decodePercent(pathOf(request));
     return reply
       .code(path === undefined ? 400 : 404)
       .type(plainText)

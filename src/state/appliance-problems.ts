@@ -1,5 +1,5 @@
 import type { UnreadableField } from '../appliance/client.ts';
-import { plural, listed } from '../lib/text.ts';
+import { plural, joinFirst } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
 import {
   type ApplianceStatus,
@@ -280,7 +280,7 @@ function probesText({ probes }: ApplianceStatus, nowMs: number): string {
   if (!probes) return '';
   const { farms, reached, unanswered = [], oldestMs } = probes;
   const hanging = `${unanswered.length === 1 ? 'accepts' : 'accept'} them and ${unanswered.length === 1 ? 'does' : 'do'} not answer`;
-  return ` Probes, the oldest ${ago(oldestMs, nowMs)}: ${reached} of ${plural(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections${unanswered.length > 0 ? `; ${listed(unanswered)} ${hanging}` : ''}.`;
+  return ` Probes, the oldest ${ago(oldestMs, nowMs)}: ${reached} of ${plural(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections${unanswered.length > 0 ? `; ${joinFirst(unanswered)} ${hanging}` : ''}.`;
 }
 
 function unreachableProblem(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): ProblemDraft {
@@ -310,7 +310,7 @@ function forbiddenProblem(appliance: string, forbidden: readonly CollectorStatus
   return {
     about: 'appliance',
     sinceMs: earliestFailureMs(forbidden),
-    title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
+    title: `The API key of ${appliance} may not read ${joinFirst(forbidden.map(({ name }) => name))}`,
     meaning: 'Its user lacks the permission. What it may read is shown.',
     alert: 'ZlbCollectorStale',
   };
@@ -318,7 +318,7 @@ function forbiddenProblem(appliance: string, forbidden: readonly CollectorStatus
 
 /** Returns one problem for all collectors that fail for the same reason. */
 function failedReadingsProblem(appliance: string, alike: readonly CollectorStatus[]): ProblemDraft {
-  const names = listed(alike.map(({ name }) => name));
+  const names = joinFirst(alike.map(({ name }) => name));
   const reason = alike[0]?.failure?.reason;
   const because = reason ? reasonWords[reason] : 'for an unknown reason';
   const isStale = alike.some((each) => each.isStale);

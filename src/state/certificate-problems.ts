@@ -1,5 +1,5 @@
 import { expiryWindow } from './alert-thresholds.ts';
-import { listed } from '../lib/text.ts';
+import { joinFirst } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
 import type { Level } from './level.ts';
 import { type ProblemDraft, withLevel } from './problem.ts';
@@ -102,5 +102,5 @@ function usersInWords({ usedBy, usersReadMs, lastKnownUse }: CertificateStatus, 
 }
 
 function farmsInWords(names: readonly string[]): string {
-  return `${names.length === 1 ? 'farm' : 'farms'} ${listed(names)}`;
+  return `${names.length === 1 ? 'farm' : 'farms'} ${joinFirst(names)}`;
 }

@@ -1,4 +1,4 @@
-import { listed } from '../lib/text.ts';
+import { joinFirst } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
 import { isUnanswered, type ServedName } from '../collectors/vip.ts';
 import { chainEndOf, type ServedCertificate } from '../collectors/vip-probe.ts';
@@ -46,7 +46,9 @@ function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContex
         ? ''
         : ` No call to it has ended, and each leaves a process on the appliance until the proxy ends: the next one is made in ${span(Math.max(farm.nextLookMs - nowMs, 0))}.`;
     const reached =
-      l4Reached.length === 0 ? '' : ` It also calls the daemon of the L4 farms: look at ${listed(l4Reached)} after it.`;
+      l4Reached.length === 0
+        ? ''
+        : ` It also calls the daemon of the L4 farms: look at ${joinFirst(l4Reached)} after it.`;
     return {
       about: 'farm',
       labels: { farm: name },
@@ -156,7 +158,7 @@ function missingCertificateProblems(
       about: 'farm',
       labels: { farm: name },
       title: `Farm ${name} has a certificate whose file is gone`,
-      meaning: `The store${readAgoText(filesReadMs, nowMs)} does not have ${listed(missing)}, which its configuration${readAgoText(configuredAtMs, nowMs)} names. The farm serves what it has loaded, and cannot start again.`,
+      meaning: `The store${readAgoText(filesReadMs, nowMs)} does not have ${joinFirst(missing)}, which its configuration${readAgoText(configuredAtMs, nowMs)} names. The farm serves what it has loaded, and cannot start again.`,
       alert: 'ZlbCertificateInvalid',
     },
   ];
@@ -213,7 +215,7 @@ function serviceProblem(
       labels,
       sinceMs,
       title: `No backend is up in ${where}`,
-      meaning: `Its clients get errors. ${listed(backends.map(({ backend, state }) => `${backend} is ${state}`))}.`,
+      meaning: `Its clients get errors. ${joinFirst(backends.map(({ backend, state }) => `${backend} is ${state}`))}.`,
       alert: 'ZlbFarmNoBackends',
     };
   }
@@ -231,7 +233,7 @@ function serviceProblem(
     meaning:
       down.length === 1
         ? `${up} of ${wanted} backends ${up === 1 ? 'is up and carries' : 'are up and carry'} its load.`
-        : `${listed(down.map(({ backend }) => backend))}; ${up} ${up === 1 ? 'carries' : 'carry'} their load.`,
+        : `${joinFirst(down.map(({ backend }) => backend))}; ${up} ${up === 1 ? 'carries' : 'carry'} their load.`,
     // Also if ZlbFarmDegraded fires, because the remedy is in the runbook of ZlbBackendDown.
     alert: 'ZlbBackendDown',
   };
@@ -351,5 +353,5 @@ function expiryText({ served, nowMs }: Served, endOf: (certificate: ServedCertif
 }
 
 function askedForText({ served, probe, nowMs }: Served): string {
-  return `Asked ${ago(probe.atMs, nowMs)} for: ${listed(served.map(({ serverName }) => serverName || 'no name'))}.`;
+  return `Asked ${ago(probe.atMs, nowMs)} for: ${joinFirst(served.map(({ serverName }) => serverName || 'no name'))}.`;
 }

@@ -1,4 +1,4 @@
-import { listed } from '../lib/text.ts';
+import { joinFirst } from '../lib/text.ts';
 import { ago } from '../lib/time.ts';
 import type { ProblemDraft } from './problem.ts';
 import type { ApplianceStatus, FarmStatus } from './status.ts';
@@ -43,7 +43,7 @@ function unloggedProblem(appliance: string, farms: readonly FarmStatus[], nowMs:
     {
       about: 'appliance',
       title,
-      meaning: `Requests, errors and durations of ${listed(names)} are not counted, and their objectives are not evaluated.${read}`,
+      meaning: `Requests, errors and durations of ${joinFirst(names)} are not counted, and their objectives are not evaluated.${read}`,
       alert: 'ZlbRequestLogSilent',
     },
   ];
@@ -56,7 +56,7 @@ function untimedProblem(
 ): readonly ProblemDraft[] {
   const untimed = farms.filter(({ name, proxy }) => proxy === 'zproxy' && latencyObjectives.includes(name));
   if (untimed.length === 0) return [];
-  const names = listed(untimed.map(({ name }) => name));
+  const names = joinFirst(untimed.map(({ name }) => name));
   return [
     {
       about: 'appliance',
@@ -79,7 +79,7 @@ function emptyLogProblem(
     {
       about: 'appliance',
       title: `No request of ${appliance} has been counted from its log`,
-      meaning: `No readable line about a request came for an hour or more: the objectives of ${listed(evaluated.map(({ name }) => name))} are not evaluated.`,
+      meaning: `No readable line about a request came for an hour or more: the objectives of ${joinFirst(evaluated.map(({ name }) => name))} are not evaluated.`,
       alert: 'ZlbRequestLogSilent',
     },
   ];

@@ -1,5 +1,5 @@
 import type { Risk } from '../../appliance/api/row.ts';
-import { percentDecoded } from '../../lib/text.ts';
+import { decodePercent } from '../../lib/text.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { risksOf } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
@@ -20,7 +20,7 @@ export function confirmationOf({ operation, path }: OperationCall, appliance: st
  * contain every name.
  */
 export function isConfirmed(given: string | undefined, expected: readonly string[]): boolean {
-  return given !== undefined && (expected.includes(given) || expected.includes(percentDecoded(given) ?? given));
+  return given !== undefined && (expected.includes(given) || expected.includes(decodePercent(given) ?? given));
 }
 
 /** Throws an {@link AdminProblem} for a call that has to be confirmed, and was not. */

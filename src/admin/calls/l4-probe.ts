@@ -8,7 +8,7 @@ import { probeVip } from '../../collectors/vip-probe.ts';
 import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
 import type { VipLimits } from '../../collectors/collector.ts';
 import type { EndpointKey } from '../../appliance/api/table.ts';
-import { adminCommand, listed } from '../../lib/text.ts';
+import { adminCommand, joinFirst } from '../../lib/text.ts';
 import { toError } from '../../lib/check.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { addressOf, type Farm } from '../../appliance/farm.ts';
@@ -88,7 +88,7 @@ export async function verifyCall(
 
 function comparisonText(farms: readonly string[]): string {
   if (farms.length === 0) return 'No L4 farm could be reached from here before it, so none was compared.';
-  return `${listed(farms)} ${farms.length === 1 ? 'accepts' : 'accept'} connections as before.`;
+  return `${joinFirst(farms)} ${farms.length === 1 ? 'accepts' : 'accept'} connections as before.`;
 }
 
 function l4Targets({ vipLimits }: L4Context, farms: readonly Farm[]): readonly VipTarget[] {
@@ -127,8 +127,8 @@ async function cutOf(before: readonly VipTarget[], context: L4Context): Promise<
 function cutError(cut: readonly VipTarget[], result: string, appliance: string): AdminError {
   const names = cut.map(({ farm }) => farm);
   const commands = names.map((farm) => adminCommand(appliance, 'restart-farm', `farm=${farm}`));
-  return new AdminError(`${listed(names)} ${names.length === 1 ? 'refuses' : 'refuse'} connections now`, {
-    detail: `${listed(cut.map((target) => `${target.farm} at ${addressOf(target)}`))} accepted one before it: their daemon nftlb was started without them. ${result}`,
+  return new AdminError(`${joinFirst(names)} ${names.length === 1 ? 'refuses' : 'refuse'} connections now`, {
+    detail: `${joinFirst(cut.map((target) => `${target.farm} at ${addressOf(target)}`))} accepted one before it: their daemon nftlb was started without them. ${result}`,
     remedy: `Restart each L4 farm, whatever the appliance says of it: ${commands.join('; ')}.`,
   });
 }

@@ -8,7 +8,7 @@ import type { Secret } from '../../lib/secret.ts';
 import type { AdminCall } from '../calls/admin-call.ts';
 import { AdminProblem, internalError } from '../policy/problem.ts';
 import { maxReasonLength, type AuditSubject } from '../calls/recorder.ts';
-import { percentDecoded } from '../../lib/text.ts';
+import { decodePercent } from '../../lib/text.ts';
 import { pathOf } from '../../server/request-line.ts';
 import { TooManyReadersError } from '../../server/unfinished-responses.ts';
 
@@ -87,7 +87,7 @@ export interface AdminHeaders {
  * call.
  */
 export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
-  const reason = headerText(headers, 'x-reason', (text) => percentDecoded(text) ?? text);
+  const reason = headerText(headers, 'x-reason', (text) => decodePercent(text) ?? text);
   const force = headerFlag(headers, 'x-force');
   const breakGlass = headerFlag(headers, 'x-break-glass');
   if ((force || breakGlass) && reason === undefined) {

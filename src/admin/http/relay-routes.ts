@@ -7,7 +7,7 @@ import type { AdminCall } from '../calls/admin-call.ts';
 import type { Operations } from '../policy/operation.ts';
 import { authorise } from '../policy/policy.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
-import { percentDecoded } from '../../lib/text.ts';
+import { decodePercent } from '../../lib/text.ts';
 import { callerOf, contextOf, readAdminHeaders } from './admin-request.ts';
 import { accepted } from './change-routes.ts';
 import { pathOf } from '../../server/request-line.ts';
@@ -35,7 +35,7 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
     if (rest.length === 0) throw unknownPath();
-    return relay(request, reply, { appliance: percentDecoded(name) ?? '', path: `/${rest.join('/')}` });
+    return relay(request, reply, { appliance: decodePercent(name) ?? '', path: `/${rest.join('/')}` });
   });
   // Existing clients look for the API under these paths.
   for (const prefix of knownBasePaths) {

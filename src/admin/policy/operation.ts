@@ -1,7 +1,7 @@
 import type { BodyKind, EndpointRow, Method } from '../../appliance/api/row.ts';
 import { type Area, type EndpointKey, endpointRows } from '../../appliance/api/table.ts';
 import { createRouteMatcher, fillTemplate, fitsSegment, parseRoute } from '../../appliance/route.ts';
-import { percentDecoded } from '../../lib/text.ts';
+import { decodePercent } from '../../lib/text.ts';
 import { AdminProblem, methodNotAllowed } from './problem.ts';
 
 /** An operation of the API, from one row of the endpoint table. */
@@ -99,7 +99,7 @@ function assertSafePath(path: string): void {
       detail: `The path has ${path.length} characters, ${maxPathLength} are the most.`,
     });
   }
-  const segments = path.split('/').slice(1).map(percentDecoded);
+  const segments = path.split('/').slice(1).map(decodePercent);
   // Other programs may end the path at a number sign.
   const isWhole = path.startsWith('/') && !path.includes('#');
   if (isWhole && segments.every((segment) => segment !== undefined && isPlainSegment(segment))) return;

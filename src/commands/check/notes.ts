@@ -9,7 +9,7 @@ import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
 import { findRepeats } from '../../lib/same.ts';
-import { plural, listed } from '../../lib/text.ts';
+import { plural, joinFirst } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import { lifeOf } from '../../lib/chain.ts';
 import type { ApplianceCheck } from './probe.ts';
@@ -40,7 +40,7 @@ export function l4Notes(checks: readonly ApplianceCheck[]): readonly Note[] {
       collectors.vip?.enabled === false && facts.farms?.some(({ profile }) => profile === 'l4xnat'),
   );
   if (blind.length === 0) return [];
-  const names = listed(blind.map(({ appliance: { name } }) => name));
+  const names = joinFirst(blind.map(({ appliance: { name } }) => name));
   return [
     {
       text: `The collector vip is off, and only it shows that the daemon of L4 farms has died, or was started without them: the appliance reports such farms as up. To switch it on for them, remove collectors.vip.enabled. Affected: ${names}.`,

@@ -13,7 +13,7 @@ import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { createSlots } from '../../lib/slots.ts';
 import type { HostResolver } from '../../lib/host-resolver.ts';
 import { assert, isOneOf, toError } from '../../lib/check.ts';
-import { listed, oneLine } from '../../lib/text.ts';
+import { joinFirst, oneLine } from '../../lib/text.ts';
 import type { AppliancePoller } from '../../scheduler/appliance-poller.ts';
 import { createCron, intervalOf } from '../../scheduler/schedule.ts';
 import { applianceProblems } from '../../state/appliance-problems.ts';
@@ -252,7 +252,7 @@ function joinUnread(problems: readonly Problem[], { name, farms: list = [] }: Ap
       level: 'warning',
       about: 'farm',
       appliance: name,
-      title: `Some backends of ${listed([...names])} are down`,
+      title: `Some backends of ${joinFirst([...names])} are down`,
       meaning: `The appliance says so; the check reads the backends of ${maxFarmsWithBackendsDown} farms at most.`,
       alert: 'ZlbBackendDown',
     },

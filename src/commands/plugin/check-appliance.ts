@@ -1,4 +1,4 @@
-import { listed } from '../../lib/text.ts';
+import { joinFirst } from '../../lib/text.ts';
 import { findingOf, overdueText, problemsAbout, type SeenAppliance } from './exporter-reply.ts';
 import { type CheckedObject, UnknownStateError, type CheckResult } from './check-result.ts';
 
@@ -20,7 +20,7 @@ export function checkAppliance(seen: SeenAppliance): CheckResult {
     const text = overdueText(each, nowMs);
     return text === undefined ? [] : [{ state: 'WARNING', text }];
   });
-  const first = waiting.length > 0 ? `; ${listed(waiting.map((each) => each.name))} read for the first time` : '';
+  const first = waiting.length > 0 ? `; ${joinFirst(waiting.map((each) => each.name))} read for the first time` : '';
   const findings = [...problemsAbout(seen, 'appliance'), ...problemsAbout(seen, 'activation')]
     .filter(({ level, alert }) => level === 'critical' || ofTheWhole.includes(alert))
     .map(findingOf);

@@ -1,5 +1,5 @@
 import type { Validity } from '../../state/alert-thresholds.ts';
-import { plural, globMatcher, listed } from '../../lib/text.ts';
+import { plural, globMatcher, joinFirst } from '../../lib/text.ts';
 import { ago, dayMs, formatDuration } from '../../lib/time.ts';
 import {
   findingOf,
@@ -67,7 +67,9 @@ function findingsByDays(
   const text = `certificate ${file} ${endText(validity, nowMs)}`;
   if (state === 'OK') return [];
   if (usedBy == null && lastKnownUse != null)
-    return [{ state, text: `${text}, was used by ${listed(lastKnownUse.farms)} ${ago(lastKnownUse.readMs, nowMs)}` }];
+    return [
+      { state, text: `${text}, was used by ${joinFirst(lastKnownUse.farms)} ${ago(lastKnownUse.readMs, nowMs)}` },
+    ];
   if (usedBy == null) return [{ state: 'UNKNOWN', text: `${text}; which farms use it is not known` }];
   if (usedBy.length > 0) return [{ state, text }];
   const read = usersReadMs == null ? '' : ` (read ${ago(usersReadMs, nowMs)})`;

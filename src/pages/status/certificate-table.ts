@@ -56,7 +56,7 @@ export function certificateTable(certificates: readonly CertificateOnPage[], now
 function certificateRow({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
   const { file, issuer, usedBy, servedBy = [], notServedBy = [] } = certificate;
   return html`<tr data-key="${`${appliance} ${file}`}" class="${usedBy?.length === 0 ? 'unused' : 'used'}">
-<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, certificate: file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · ${applianceLink(appliance)} · <span class="users">${users(appliance, certificate, nowMs)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
+<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, certificate: file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · ${applianceLink(appliance)} · <span class="users">${usersText(appliance, certificate, nowMs)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
 <td data-label="Days left">${daysLeft(certificate, nowMs)}</td></tr>`;
 }
 
@@ -69,7 +69,7 @@ function isName(text: string): boolean {
   return text !== '' && text !== '-';
 }
 
-function users(appliance: string, { usedBy, lastKnownUse }: CertificateStatus, nowMs: number): Markup {
+function usersText(appliance: string, { usedBy, lastKnownUse }: CertificateStatus, nowMs: number): Markup {
   if (usedBy === undefined)
     return lastKnownUse
       ? html`was used by ${farmLinks(appliance, lastKnownUse.farms)} ${ago(lastKnownUse.readMs, nowMs)}`

@@ -81,7 +81,7 @@ export function registerStatusPage(app: FastifyInstance, given: StatusPageParts)
     if (request.headers['if-none-match'] === page.etag) return reply.code(304).send();
     reply.code(page.status).type('text/html; charset=utf-8');
     if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(page.bytes);
-    return reply.header('content-encoding', 'gzip').send(await page.compressed());
+    return reply.header('content-encoding', 'gzip').send(await page.gzipped());
   });
 
   async function render(view: View, summary: HealthSummary): Promise<RenderedPage> {
@@ -173,7 +173,7 @@ async function contentOf(view: View, summary: HealthSummary, parts: PageParts): 
     case 'farm':
     case 'certificate': {
       const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
-      if (!health) return notWatched(parts.unknownApplianceMessage(view.appliance));
+      if (!health) return notWatchedContent(parts.unknownApplianceMessage(view.appliance));
       return {
         level: health.level,
         title: titleOf(health.problems, `${view.appliance} · zlb-exporter`),
@@ -202,7 +202,7 @@ async function contentOfAppliance(
   return html`${farmPage(health, farm, summary, spoken)}${uptime}${events}`;
 }
 
-function notWatched(message: string): StatusContent {
+function notWatchedContent(message: string): StatusContent {
   const main = html`<h1 id="overall-status">Not watched here</h1><p>${message} <a href="./">All appliances</a></p>`;
   return { level: 'unknown', title: 'Not watched here · zlb-exporter', main, status: 404 };
 }

@@ -10,7 +10,7 @@ export interface PageResponse {
   readonly etag: string;
   readonly bytes: Buffer;
   /** Compresses at most once. */
-  compressed(): Promise<Buffer>;
+  gzipped(): Promise<Buffer>;
 }
 
 export interface RenderedPage {
@@ -81,6 +81,6 @@ function toPageResponse({ status, text, etagInput }: RenderedPage): PageResponse
     status,
     etag: `W/"${createHash('sha256').update(etagInput).digest('base64url').slice(0, 22)}"`,
     bytes,
-    compressed: () => (compressed ??= compress(bytes, { level: 4 })),
+    gzipped: () => (compressed ??= compress(bytes, { level: 4 })),
   };
 }

@@ -2,7 +2,7 @@ import { ApplianceError } from '../../../appliance/errors.ts';
 import { type Farm, farmOf, stateWord } from '../../../appliance/farm.ts';
 import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../../../appliance/harmless.ts';
-import { listed } from '../../../lib/text.ts';
+import { joinFirst } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
 import { applianceProxy, l4DaemonUse, farmOfCall } from '../l4-daemon.ts';
 import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
@@ -281,7 +281,7 @@ const reachesL4Daemon: Guard = {
     const proxy = applianceProxy(farms) ?? (isEmergency ? undefined : await readProxy(context, called));
     const use = l4DaemonUse(operation, called, proxy);
     if (use === 'none') return undefined;
-    const names = listed(others.map(({ name }) => name));
+    const names = joinFirst(others.map(({ name }) => name));
     const unless = use === 'possible' ? 'If the proxy of this appliance is zproxy, this' : 'This';
     const hung =
       called.profile === 'l4xnat' ? '' : ` If it hangs, ${called.name} is stopped, and starts only when it goes on.`;
