@@ -52,7 +52,7 @@ type Rows = typeof endpoints;
  */
 export type ReadKey = {
   [Key in keyof Rows]: Rows[Key] extends { readonly route: `GET ${string}`; readonly reply: TSchema }
-    ? Rows[Key] extends { readonly acts: { readonly on: 'every call' } }
+    ? Rows[Key] extends { readonly readSideEffect: { readonly on: 'every call' } }
       ? never
       : Key
     : never;
@@ -60,7 +60,7 @@ export type ReadKey = {
 
 /** The reads that act on L4 farms: they take a farm of another profile, see harmless.ts. */
 type FarmReadKey = {
-  [Key in ReadKey]: Rows[Key] extends { readonly acts: { readonly on: 'l4xnat' } } ? Key : never;
+  [Key in ReadKey]: Rows[Key] extends { readonly readSideEffect: { readonly on: 'l4xnat' } } ? Key : never;
 }[ReadKey];
 
 export type ReplyOf<Key extends ReadKey> = Rows[Key] extends { readonly reply: infer Schema extends TSchema }

@@ -15,7 +15,9 @@ import { createTestPoller } from '../support/poller.ts';
 import { valueOf } from '../support/samples.ts';
 
 const minuteMs = 60_000;
-const acting: ReadonlySet<string> = new Set(endpointRows.flatMap(([, { route, acts }]) => (acts ? [route] : [])));
+const acting: ReadonlySet<string> = new Set(
+  endpointRows.flatMap(([, { route, readSideEffect }]) => (readSideEffect ? [route] : [])),
+);
 
 /** The recorded appliance, whose farm `multi-l4` has persistence. */
 function givenWorld(): World {

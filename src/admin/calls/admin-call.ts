@@ -9,7 +9,7 @@ export interface AdminCall extends Caller {
   /** The gateway's own id, shown to the caller and in the audit. */
   readonly id: string;
   readonly appliance: string;
-  /** Marked right before it is sent, if it is a read with a side effect. */
+  /** Marked right before it is sent, if it is a read with a side effect on its farm. */
   target: OperationCall;
   readonly body: RequestBody | undefined;
   /** X-Confirm of a caller; the calls of a plan need none. */

@@ -59,7 +59,8 @@ export function clearanceOf(
       detail: `${operationId} needs approval, and the token of ${principal.name} has no break_glass; nothing was sent.`,
     });
   }
-  const cannotWait = row.body === 'gzip' ? 'a file is not kept until then' : row.acts && 'nobody would get its answer';
+  const cannotWait =
+    row.body === 'gzip' ? 'a file is not kept until then' : row.readSideEffect && 'nobody would get its answer';
   if (cannotWait !== undefined) {
     return new AdminProblem('cannot_wait', {
       detail: `${operationId} needs approval, and ${cannotWait}; nothing was sent.`,

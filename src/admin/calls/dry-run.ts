@@ -173,9 +173,9 @@ async function readCurrentObject(
   { call: { target, principal, planCache }, session }: DryRunParts,
   cache: ReadCache,
 ): Promise<CurrentObject | null> {
-  const wanted = nearestRead(target.path, principal);
+  const wanted = readAbove(target.path, principal);
   const found =
-    wanted && !(await mayHaveSideEffect(session, wanted)) ? wanted : nearestRead(target.path, principal, true);
+    wanted && !(await mayHaveSideEffect(session, wanted)) ? wanted : readAbove(target.path, principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
   if (isKnownSilent(session, params.farmname) || (await hasSilentProxy(cache, params))) return null;
@@ -201,17 +201,19 @@ async function hasSilentProxy(cache: ReadCache, { farmname }: Readonly<Record<st
 /** Returns true for a read that has, or may have, a side effect on its farm (docs/api.md §1.7). */
 async function mayHaveSideEffect(
   { read }: ApplianceSession,
-  { operation, params }: NonNullable<ReturnType<typeof nearestRead>>,
+  { operation, params }: NonNullable<ReturnType<typeof readAbove>>,
 ) {
   const row: EndpointRow = endpoints[operation];
-  if (!row.acts) return false;
+  if (!row.readSideEffect) return false;
   const summary = await read('readFarmsSummary', {}).catch(() => undefined);
   return !summary || !isHarmless(summary, params.farmname ?? '');
 }
 
 function nearestRead(path: string, principal: DryRunParts['call']['principal'], isCautious = false) {
   const rows = endpointRows
-    .filter(([key, row]) => isStateRead(key, row) && may(principal, key, row).allowed && !(isCautious && row.acts))
+    .filter(
+      ([key, row]) => isState(key, row) && may(principal, key, row).allowed && !(isCautious && row.readSideEffect),
+    )
     .map(([key, { route }]) => ({ key, route }));
   const matcher = createRouteMatcher(rows);
   for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {

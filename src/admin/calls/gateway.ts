@@ -21,6 +21,7 @@ import { authorise, isWrite, isWriteRisk, assertNotPlanner, risksOf } from '../p
 import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminResponse, AdminCall } from './admin-call.ts';
+import { hasSideEffectOn, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { assertConfirmed, type Clearance, clearanceOf, requireClearance } from './approval.ts';
 import { discover } from './discovery.ts';
@@ -125,23 +126,24 @@ export class Gateway {
     const { body, principal } = call;
     const options = this.#queueOptionsOf(call);
     // Before the queue: a slow upload must not keep others from changing the appliance.
-    await body?.receive(principal.name, options.signal);
-    let baseline: L4Baseline | undefined;
-    const sending = this.#inQueue(call, options, async (context) => {
-      await this.#authoriseSideEffect(call, context);
-      baseline = await this.#probeL4Before(call, context);
-      const overridden = {
-        ...(await this.#guard(call, context)),
-        ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
-      };
-      this.#recheck(call, context);
-      await this.#recordIntent(call, overridden);
-      if (isWrite(call.target)) this.#countWrite(call);
-      Object.assign(call, { stage: 'recorded', overridden });
-      return await this.#forward(call, context);
-    }).finally(() => body?.release());
-    // The slot is free again: an emergency stop must not wait for the look at other farms.
-    return await verifyCall(sending, () => (call.stage === 'sent' ? baseline : undefined));
+    await body?.receive(principal.name, place.signal);
+    try {
+      return await this.#inQueue(call, place, async (held) => {
+        await this.#markSideEffect(call, held);
+        await onHeld?.();
+        const overridden = {
+          ...(await this.#guard(call, held)),
+          ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
+        };
+        this.#recheck(call, held);
+        await this.#recordIntent(call, overridden);
+        if (isChange(call.target)) this.#countChange(call);
+        Object.assign(call, { stage: 'recorded', overridden });
+        return await this.#forward(call, held);
+      });
+    } finally {
+      body?.release();
+    }
   }
 
   /** Makes a dry run: all steps but sending, with the refusals listed. */
@@ -230,17 +232,18 @@ export class Gateway {
   }
 
   /**
-   * Some reads have side effects on L4 farms (docs/api.md §1.7). Detects that right before the read,
-   * and requires the role for the effect.
+   * Finds out right before a read is sent whether it has a side effect on its farm: then the caller
+   * needs the right of that effect.
    */
-  async #authoriseSideEffect(call: AdminCall, { session, appliance }: SlotContext): Promise<void> {
-    if (!(await hasSideEffectNow(call.target, session, appliance.name))) return;
+  async #markSideEffect(call: AdminCall, { session, appliance }: HeldSlot): Promise<void> {
+    if (!(await hasSideEffectOn(call.target, session, appliance.name))) return;
+    const { principal } = call;
     call.target = { ...call.target, hasSideEffect: true };
-    authorise(call.principal, call.target);
-    assertNotPlanner(call.principal);
-    assertNotFrozen(this.#parts.freeze, call.target);
-    requireClearance(this.#parts.approvals(), call);
-    this.#unanswered.assertAnswered(call);
+    authorise(principal, call.target);
+    refusePlanner(principal);
+    refuseFrozen(this.#parts.freeze, call.target);
+    this.#clearanceOf(call);
+    this.#unanswered.refuse(call);
   }
 
   /** In the slot: many calls at a time would flood the farms. A step of a change probes by itself. */

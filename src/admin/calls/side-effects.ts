@@ -17,15 +17,15 @@ const sharedFailures: readonly FailureReason[] = [
 ];
 
 /**
- * Detects whether a read has its side effect on this farm (docs/api.md §1.7), with a call that only
- * reads files. Rejects with an {@link AdminProblem}.
+ * Finds out whether a read has its side effect on this farm (docs/api.md §1.7), with a call that
+ * only reads files. Rejects with an {@link AdminProblem}.
  */
-export async function hasSideEffectNow(
+export async function hasSideEffectOn(
   { operation: { row }, params }: OperationCall,
   session: Pick<ApplianceSession, 'read'>,
   appliance: string,
 ): Promise<boolean> {
-  if (row.acts?.on !== 'l4xnat') return false;
+  if (row.readSideEffect?.on !== 'l4xnat') return false;
   try {
     return !isHarmless(await session.read('readFarmsSummary', {}), params.farmname ?? '');
   } catch (error) {
@@ -37,7 +37,7 @@ export async function hasSideEffectNow(
 /** Callers choose the names of farms; an appliance has fewer L4 farms. */
 const maxUnanswered = 1_000;
 
-/** The reads with a side effect that were not answered: each further one leaves a process. */
+/** Remembers the reads with a side effect that were not answered: each further one leaves a process. */
 export class UnansweredReads {
   readonly #writeCountOf: (appliance: string) => number;
   /** The count of writes then, by appliance and farm. */
@@ -47,7 +47,7 @@ export class UnansweredReads {
     this.#writeCountOf = writeCountOf;
   }
 
-  record({ appliance, target: { hasSideEffect, params } }: AdminCall, { status, code }: EventFields): void {
+  note({ appliance, target: { hasSideEffect, params } }: AdminCall, { status, code }: EventFields): void {
     if (!hasSideEffect || (status !== 504 && code !== 'upstream_timeout')) return;
     const key = `${appliance} ${params.farmname}`;
     this.#unanswered.delete(key);

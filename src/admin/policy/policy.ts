@@ -106,16 +106,16 @@ export function riskOf({ operation, params }: OperationCall): Risk {
   return isKey ? 'secret' : operation.row.risk;
 }
 
-/** Returns the risks of a call, with that of the side effect of a read. */
+/** Returns the risks of a call: of what it shows or changes, and of a read's side effect. */
 export function risksOf(call: OperationCall): readonly Risk[] {
-  const { acts } = call.operation.row;
-  const isActing = acts && (acts.on === 'every call' || call.hasSideEffect);
-  return isActing ? [riskOf(call), acts.risk] : [riskOf(call)];
+  const { readSideEffect: sideEffect } = call.operation.row;
+  const isCertain = sideEffect && (sideEffect.on === 'every call' || call.hasSideEffect);
+  return isCertain ? [riskOf(call), sideEffect.risk] : [riskOf(call)];
 }
 
 /** Returns true for a call that may change the appliance, also for a read with a side effect. */
-export function isWrite(call: OperationCall): boolean {
-  return risksOf(call).some(isWriteRisk);
+export function isChange(call: OperationCall): boolean {
+  return risksOf(call).some(isChangeRisk);
 }
 
 export function authorise(principal: Principal, call: OperationCall): void {
@@ -126,7 +126,7 @@ function authoriseRisk(principal: Principal, call: OperationCall, risk: Risk): v
   const { operationId, row } = call.operation;
   const decision = may(principal, operationId, { risk });
   if (decision.allowed) return;
-  const effect = risk === row.acts?.risk ? ` here, since it ${row.acts.does}` : '';
+  const effect = risk === row.readSideEffect?.risk ? ` here, since it ${row.readSideEffect.does}` : '';
   const role = (['viewer', 'operator', 'admin'] as const).find((each) => roleMay(each, risk));
   throw new AdminProblem(decision.because, {
     detail:

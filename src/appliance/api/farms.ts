@@ -6,7 +6,7 @@ import {
   FarmsSummaryReply,
   ServiceReply,
 } from '../schemas.ts';
-import { type Act, area, type Reach, row } from './row.ts';
+import { type ReadSideEffect, area, type WriteSideEffect, row } from './row.ts';
 
 /** Reads that ask the daemon of L4 farms, nftlb, for the sessions of a farm with persistence. */
 export const asksL4Daemon = {
@@ -15,9 +15,9 @@ export const asksL4Daemon = {
   does: 'starts the daemon of L4 farms, which deletes the rules of all of them, or starts a stopped farm',
   when: 'the farm has persistence, and the daemon is dead or the farm stopped; with a daemon that hangs it never ends, and leaves a process',
   source: 'measured',
-} as const satisfies Act;
+} as const satisfies ReadSideEffect;
 
-const mayAskL4Daemon = { ...asksL4Daemon, source: 'not checked, assumed' } as const satisfies Act;
+const mayAskL4Daemon = { ...asksL4Daemon, source: 'not checked, assumed' } as const satisfies ReadSideEffect;
 
 /**
  * Writes that start or stop an HTTP farm: with zproxy each farm has a rule of its own in nftlb, the
@@ -28,27 +28,27 @@ const reachesL4Daemon = {
   does: 'starts the daemon of L4 farms without their rules, so that all of them refuse their clients and keep their state words',
   when: 'the daemon has died; with a daemon that hangs, the farm is stopped, and not started before the daemon goes on',
   source: 'measured',
-} as const satisfies Reach;
+} as const satisfies WriteSideEffect;
 
-const alsoReachesL4Daemon = { ...reachesL4Daemon, source: 'same code as one that was measured' } as const satisfies Reach;
-const mayReachL4Daemon = { ...reachesL4Daemon, source: 'not checked, assumed' } as const satisfies Reach;
+const alsoReachesL4Daemon = { ...reachesL4Daemon, source: 'same code as one that was measured' } as const satisfies WriteSideEffect;
+const mayReachL4Daemon = { ...reachesL4Daemon, source: 'not checked, assumed' } as const satisfies WriteSideEffect;
 
 /** Farms (docs/api.md §3.7-3.10 and §4.1). */
 export const farmsEndpoints = area('farms', {
   listFarms:        row('GET /farms',                    'read',        '4.0', 'list farms with status', { reply: FarmListReply, maxValues: 100_000, patienceMs: 65_000 }),
-  createFarm:       row('POST /farms',                   'reversible',  '4.0', 'create or copy a farm', { reaches: alsoReachesL4Daemon }),
+  createFarm:       row('POST /farms',                   'reversible',  '4.0', 'create or copy a farm', { writeSideEffect: alsoReachesL4Daemon }),
   readFarmsSummary: row('GET /farms/modules/summary',    'read',        '4.0', 'farm names by module with HTTP and GSLB services', { reply: FarmsSummaryReply, maxValues: 100_000 }),
   listLslbFarms:    row('GET /farms/modules/lslb',       'read',        '4.0', 'list HTTP and L4xNAT farms'),
   listDslbFarms:    row('GET /farms/modules/dslb',       'read',        '4.0', 'list datalink farms'),
   listGslbFarms:    row('GET /farms/modules/gslb',       'read',        null,  'list GSLB farms (Enterprise, inferred from the module names)'),
-  readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, patienceMs: 65_000, acts: asksL4Daemon }),
+  readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, patienceMs: 65_000, readSideEffect: asksL4Daemon }),
   updateFarm:       row('PUT /farms/{farmname}',         'disruptive',  '4.0', 'modify a farm, L4xNAT changes apply at once'),
   // Nobody knows what it does, so it is not promised to be reversible.
   postToFarm:       row('POST /farms/{farmname}',        'disruptive',  '4.0', 'listed for L4xNAT farms by the version notes, no known route'),
-  deleteFarm:       row('DELETE /farms/{farmname}',      'destructive', '4.0', 'stop and delete a farm', { reaches: alsoReachesL4Daemon }),
+  deleteFarm:       row('DELETE /farms/{farmname}',      'destructive', '4.0', 'stop and delete a farm', { writeSideEffect: alsoReachesL4Daemon }),
   readFarmStatus:   row('GET /farms/{farmname}/status',  'read',        null,  'status word of one farm', { reply: FarmStatusReply, patienceMs: 30_000 }),
-  readFarmSettings: row('GET /farms/{farmname}/summary', 'read',        '4.0', 'farm settings with service ids only', { acts: asksL4Daemon }),
-  actOnFarm:        row('PUT /farms/{farmname}/actions', 'reversible',  '4.0', 'start, stop or restart a farm', { reaches: reachesL4Daemon }),
+  readFarmSettings: row('GET /farms/{farmname}/summary', 'read',        '4.0', 'farm settings with service ids only', { readSideEffect: asksL4Daemon }),
+  actOnFarm:        row('PUT /farms/{farmname}/actions', 'reversible',  '4.0', 'start, stop or restart a farm', { writeSideEffect: reachesL4Daemon }),
 });
 
 /**
@@ -67,7 +67,7 @@ export const farmServicesEndpoints = area('farm-services', {
   readService:   row('GET /farms/{farmname}/services/{service}',          'read',        '4.0', 'one service with backends', { reply: ServiceReply, patienceMs: 30_000 }),
   updateService: row('PUT /farms/{farmname}/services/{service}',          'disruptive',  '4.0', 'modify a service, a redirect deletes its backends'),
   deleteService: row('DELETE /farms/{farmname}/services/{service}',       'destructive', '4.0', 'delete a service and its backends'),
-  moveService:   row('POST /farms/{farmname}/services/{service}/actions', 'disruptive',  null,  'move a service in the evaluation order, restarts a running farm (Enterprise)', { reaches: mayReachL4Daemon }),
+  moveService:   row('POST /farms/{farmname}/services/{service}/actions', 'disruptive',  null,  'move a service in the evaluation order, restarts a running farm (Enterprise)', { writeSideEffect: mayReachL4Daemon }),
 });
 
 /**
@@ -134,7 +134,7 @@ export const farmRewriteurlEndpoints = area('farm-rewriteurl', {
  * Persistence sessions: dynamic ones can be read, static ones added and deleted.
  */
 export const farmSessionsEndpoints = area('farm-sessions', {
-  listFarmSessions:         row('GET /farms/{farmname}/sessions',                                 'read',        '4.0.1', 'list L4xNAT sessions (Enterprise)', { acts: mayAskL4Daemon }),
+  listFarmSessions:         row('GET /farms/{farmname}/sessions',                                 'read',        '4.0.1', 'list L4xNAT sessions (Enterprise)', { readSideEffect: mayAskL4Daemon }),
   addFarmSession:           row('POST /farms/{farmname}/sessions',                                'reversible',  '4.0.1', 'add a static L4xNAT session (Enterprise)'),
   deleteFarmSession:        row('DELETE /farms/{farmname}/sessions/{session}',                    'destructive', '4.0.1', 'delete a static L4xNAT session (Enterprise)'),
   listServiceSessions:      row('GET /farms/{farmname}/services/{service}/sessions',              'read',        '4.0.2', 'list static HTTP sessions (Enterprise, new proxy)'),

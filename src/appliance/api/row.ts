@@ -21,10 +21,10 @@ export type BodyKind = 'none' | 'json' | 'text' | 'pem' | 'gzip';
 export type SinceRelease = '4.0' | '4.0.1' | '4.0.2' | null;
 
 /**
- * The effect of a read beside its response (docs/api.md §1.7). The types keep such a read out of
- * polling, guards and plans; in the gateway it needs the right of `risk` as well.
+ * The side effect of a read (docs/api.md §1.7). The types keep such a read out of polling, guards
+ * and plans; in the gateway it needs the right of `risk` as well.
  */
-export interface Act {
+export interface ReadSideEffect {
   readonly on: 'l4xnat' | 'every call';
   readonly risk: Risk;
   /** A clause about what it does, such as `starts the daemon`. */
@@ -35,17 +35,17 @@ export interface Act {
   readonly source: 'measured' | 'same code as one that was measured' | 'not checked, assumed';
 }
 
-/** The effect of a write on others than the object that it names, by product. */
-export interface Reach extends Pick<Act, 'does' | 'when' | 'source'> {
+/** The effect of a write on farms that it does not name, by product. */
+export interface WriteSideEffect extends Pick<ReadSideEffect, 'does' | 'when' | 'source'> {
   /** The proxy of HTTP farms with which it has this effect. */
   readonly with: 'zproxy';
 }
 
 interface RowOptions {
-  /** Absent for a read without an effect. */
-  readonly acts?: Act;
-  /** Absent for a write without an effect on others. */
-  readonly reaches?: Reach;
+  /** Absent for a read without one. */
+  readonly readSideEffect?: ReadSideEffect;
+  /** Absent for a write that affects only what it names. */
+  readonly writeSideEffect?: WriteSideEffect;
   /** Defaults to `json` for POST and PUT, and to `none` for GET and DELETE. */
   readonly body?: BodyKind;
   /** The shape of a 200 reply; absent means "not documented", and the reply cannot be decoded. */

@@ -5,7 +5,7 @@ import {
   SystemInfoReply,
   SystemVersionReply,
 } from '../schemas.ts';
-import { type Act, area, row } from './row.ts';
+import { type ReadSideEffect, area, row } from './row.ts';
 
 /** Sessions of the appliance's own web interface (docs/api.md §1.2). */
 export const sessionEndpoints = area('session', {
@@ -25,7 +25,7 @@ const buildsBundle = {
   does: 'sets the clock by NTP, signals keepalived, and leaves an archive of the logs in /tmp',
   when: 'always; of two calls in one minute the second gets a broken archive',
   source: 'measured',
-} as const satisfies Act;
+} as const satisfies ReadSideEffect;
 
 /**
  * Versions, packages, support bundles and settings of the whole appliance (docs/api.md §3.12 and
@@ -35,9 +35,9 @@ export const systemEndpoints = area('system', {
   readSystemInfo:              row('GET /system/info',              'read',        '4.0.1', 'versions, edition, host name, supported API versions', { reply: SystemInfoReply }),
   readSystemVersion:           row('GET /system/version',           'read',        '4.0',   'versions and host name', { reply: SystemVersionReply }),
   readLicenceText:             row('GET /system/license/{format}',  'read',        '4.0',   'software licence text (txt or html)'),
-  downloadSupportBundle:       row('GET /system/support',           'secret',      null,    'build and download a support bundle (heavy)', { acts: buildsBundle }),
-  downloadLegacySupportBundle: row('GET /system/supportsave',       'secret',      '4.0',   'older name of the support bundle (heavy)', { acts: buildsBundle }),
-  downloadLargeSupportBundle:  row('GET /system/supportsave/all',   'secret',      null,    'larger support bundle on one older line', { acts: { ...buildsBundle, source: 'not checked, assumed' } }),
+  downloadSupportBundle:       row('GET /system/support',           'secret',      null,    'build and download a support bundle (heavy)', { readSideEffect: buildsBundle }),
+  downloadLegacySupportBundle: row('GET /system/supportsave',       'secret',      '4.0',   'older name of the support bundle (heavy)', { readSideEffect: buildsBundle }),
+  downloadLargeSupportBundle:  row('GET /system/supportsave/all',   'secret',      null,    'larger support bundle on one older line', { readSideEffect: { ...buildsBundle, source: 'not checked, assumed' } }),
   readLanguage:                row('GET /system/language',          'read',        null,    'GUI language, no authentication needed in the newest CE'),
   setLanguage:                 row('POST /system/language',         'reversible',  null,    'set the GUI language'),
   listPackages:                row('GET /system/packages',          'read',        '4.0',   'pending package updates', { reply: PackagesReply }),

@@ -86,13 +86,15 @@ export function operationOf({ operationId, row, method, template, parameters }: 
     summary,
     description: [
       `Risk: ${risk}. For ${allowed.join(', ')}. ${since ? `Since API ${since}` : 'The release that brought it is not known'}.`,
-      ...(row.acts
+      ...(row.readSideEffect
         ? [
-            `It acts${row.acts.on === 'l4xnat' ? ' on L4 farms' : ''}: it ${row.acts.does}, when ${row.acts.when}. There it is also ${row.acts.risk}.`,
+            `It acts${row.readSideEffect.on === 'l4xnat' ? ' on L4 farms' : ''}: it ${row.readSideEffect.does}, when ${row.readSideEffect.when}. There it is also ${row.readSideEffect.risk}.`,
           ]
         : []),
-      ...(row.reaches
-        ? [`On an HTTP farm of ${row.reaches.with} it also ${row.reaches.does}, when ${row.reaches.when}.`]
+      ...(row.writeSideEffect
+        ? [
+            `On an HTTP farm of ${row.writeSideEffect.with} it also ${row.writeSideEffect.does}, when ${row.writeSideEffect.when}.`,
+          ]
         : []),
       ...(row.body === 'json'
         ? [`Its parameters: \`GET /appliances/{appliance}/parameters?operation=${operationId}\`.`]
