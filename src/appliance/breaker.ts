@@ -27,7 +27,7 @@ export interface Breaker {
 
 export interface BreakerOptions {
   /** A clock that never goes back. */
-  readonly now: () => number;
+  readonly elapsedNow: () => number;
   readonly random: () => number;
 }
 
@@ -42,18 +42,18 @@ const silenceMs = 12_000;
  * Waits 10 s between two probes of an appliance that does not answer. After a refused key the wait
  * doubles, up to 2 minutes. Jitter shortens it by up to half.
  */
-export function createBreaker({ now, random }: BreakerOptions): Breaker {
-  const pending = new Set<{ readonly atMs: number }>();
+export function createBreaker({ elapsedNow, random }: BreakerOptions): Breaker {
+  const pending = new Set<{ readonly sentAtElapsedMs: number }>();
   let state: BreakerState = 'closed';
   let failures = 0;
   let reason: FailureReason | undefined;
   let refusals = 0;
-  let probeAt = 0;
+  let probeAtElapsedMs = 0;
   let slowestMs = 0;
 
   function open(waitMs: number): void {
     state = 'open';
-    probeAt = now() + waitMs * (1 - random() / 2);
+    probeAtElapsedMs = elapsedNow() + waitMs * (1 - random() / 2);
   }
 
   return {
@@ -64,25 +64,29 @@ export function createBreaker({ now, random }: BreakerOptions): Breaker {
       return reason;
     },
     get waitMs() {
-      return state === 'open' ? Math.max(0, probeAt - now()) : 0;
+      return state === 'open' ? Math.max(0, probeAtElapsedMs - elapsedNow()) : 0;
     },
     get callsSucceed() {
       const patienceMs = Math.max(silenceMs, 1.5 * slowestMs);
-      return state === 'closed' && failures === 0 && [...pending].every(({ atMs }) => now() - atMs < patienceMs);
+      return (
+        state === 'closed' &&
+        failures === 0 &&
+        [...pending].every(({ sentAtElapsedMs }) => elapsedNow() - sentAtElapsedMs < patienceMs)
+      );
     },
     admit() {
       if (state === 'closed') return true;
-      if (state === 'half_open' || now() < probeAt) return false;
+      if (state === 'half_open' || elapsedNow() < probeAtElapsedMs) return false;
       state = 'half_open';
       return true;
     },
     sent() {
-      const call = { atMs: now() };
+      const call = { sentAtElapsedMs: elapsedNow() };
       pending.add(call);
       return () => void pending.delete(call);
     },
     succeeded() {
-      for (const { atMs } of pending) slowestMs = Math.max(now() - atMs, 0.9 * slowestMs);
+      for (const { sentAtElapsedMs } of pending) slowestMs = Math.max(elapsedNow() - sentAtElapsedMs, 0.9 * slowestMs);
       state = 'closed';
       reason = undefined;
       failures = 0;

@@ -257,20 +257,20 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
 
   async function attempt(call: Call, path: string, signal: AbortSignal, mayRetry: boolean): Promise<Exchange> {
     const { endpoint, spec, asksProxies, triesNextPath = false } = call;
-    const startedAt = steadyNow();
-    const sentAt = now();
+    const startSteadyMs = steadyNow();
+    const sentAtMs = now();
     let answered = false;
-    let answeredAt = sentAt;
+    let answeredAtMs = sentAtMs;
     const report = (outcome: Omit<CallReport, 'method' | 'endpoint' | 'asksProxies' | 'seconds'>): void =>
-      onCall({ method: 'GET', endpoint, asksProxies, seconds: (steadyNow() - startedAt) / 1_000, ...outcome });
+      onCall({ method: 'GET', endpoint, asksProxies, seconds: (steadyNow() - startSteadyMs) / 1_000, ...outcome });
     try {
       const onHeaders = (): void => {
         answered = true;
-        answeredAt = now();
+        answeredAtMs = now();
         mayBeIdle = true;
       };
       const received = await connection.read({ path, headers, signal, onHeaders });
-      const clockOffsetSeconds = clockOffset(headerOf(received.headers, 'date'), sentAt, answeredAt);
+      const clockOffsetSeconds = clockOffset(headerOf(received.headers, 'date'), sentAtMs, answeredAtMs);
       // Before anything is read from it: an appliance may echo the key in a name or in a message.
       const text = scrubBody(received.text);
       const mediaType = mediaTypeOf(scrub(headerOf(received.headers, 'content-type'), keys));
@@ -307,13 +307,13 @@ const maxClockOffsetMs = 10 * 365.25 * 86_400_000;
 
 /**
  * Returns the appliance's clock minus ours, in seconds. The Date header has whole seconds and was
- * written between `sentAt` and `receivedAt` (Unix milliseconds); 0 means that the clocks agree
+ * written between `sentAtMs` and `receivedAtMs`; 0 means that the clocks agree
  * within that precision. Undefined if the header is not a date, or more than ten years off.
  */
-function clockOffset(date: string, sentAt: number, receivedAt: number): number | undefined {
+function clockOffset(date: string, sentAtMs: number, receivedAtMs: number): number | undefined {
   const second = Date.parse(date);
-  if (Number.isNaN(second) || Math.abs(second - receivedAt) > maxClockOffsetMs) return undefined;
-  const earliest = second - receivedAt;
-  const latest = second + 1_000 - sentAt;
+  if (Number.isNaN(second) || Math.abs(second - receivedAtMs) > maxClockOffsetMs) return undefined;
+  const earliest = second - receivedAtMs;
+  const latest = second + 1_000 - sentAtMs;
   return earliest <= 0 && latest >= 0 ? 0 : Math.round((earliest + latest) / 2) / 1_000;
 }

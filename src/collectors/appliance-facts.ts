@@ -24,8 +24,9 @@ export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
     version: description?.version,
     licensed: activated?.licensed,
     activationEndSeconds: activated?.notAfterSeconds,
-    answersSinceMs:
-      probed && new Map(probed.flatMap(({ farm, answersSinceMs: atMs }) => (atMs === undefined ? [] : [[farm, atMs]]))),
+    answersSinceElapsedMs:
+      probed &&
+      new Map(probed.flatMap(({ farm, answersSinceElapsedMs: since }) => (since === undefined ? [] : [[farm, since]]))),
   };
 }
 

@@ -2,11 +2,11 @@ import { type Farm, stateWord } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { CollectContext } from './collector.ts';
 
-/** When a farm was last asked for alone, on the elapsed clock. */
+/** When a farm was last asked for alone. */
 export interface AskedFarm {
-  readonly atMs: number;
+  readonly atElapsedMs: number;
   /** When the appliance was last given the time to wait for its proxy until it gives up. */
-  readonly awaitedAtMs?: number | undefined;
+  readonly awaitedAtElapsedMs?: number | undefined;
   /**
    * How many of its calls in a row ended by our limit since it is silent; 0 once the appliance gave
    * up and answered.
@@ -23,7 +23,7 @@ export interface ListedFarm extends Farm {
 /** The list before: states from it serve until a farm is asked for again. */
 interface ListBefore {
   readonly farms: readonly ListedFarm[];
-  readonly startedAtMs?: number;
+  readonly startedAtElapsedMs?: number;
 }
 
 /** The appliance waits 20 s for a proxy that hangs, and then has a word for it. */
@@ -65,11 +65,11 @@ export async function askEachFarm(
   listed: readonly ListedFarm[],
   { before, callMs }: { readonly before: ListBefore | undefined; readonly callMs: number },
 ): Promise<readonly ListedFarm[]> {
-  const startedAtMs = context.elapsedNow();
+  const startedAtElapsedMs = context.elapsedNow();
   const known = byName(before);
   const isFirst = !before?.farms.some(({ asked }) => asked);
-  const endMs = startedAtMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
-  const usual = { ...farmCallLimits(callMs), workMs: isFirst ? 0 : workMs, callsEnd: doCallsEnd(before?.farms ?? []) };
+  const endElapsedMs = startedAtElapsedMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
+  const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs, callsEnd: doCallsEnd(before?.farms ?? []) };
 
   const next = nextSilent(context, listed, known);
   const askNext = async (): Promise<readonly (readonly [string, ListedFarm | undefined])[]> => {
@@ -79,11 +79,15 @@ export async function askEachFarm(
     return [[farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits })]];
   };
   const first = next?.hasRecovered ? await askNext() : [];
-  const others = await askUntil(context, dueOf(listed, known, startedAtMs), { ...usual, known, endMs });
+  const others = await askUntil(context, dueOf(listed, known, startedAtElapsedMs), {
+    ...usual,
+    known,
+    endMs: endElapsedMs,
+  });
   const last = next?.hasRecovered ? [] : await askNext();
-  const endedAtMs = context.elapsedNow();
+  const endedAtElapsedMs = context.elapsedNow();
   return withAsked(listed, new Map([...first, ...others, ...last]), (farm) =>
-    asBefore(farm, known.get(farm.name), before, endedAtMs),
+    asBefore(farm, known.get(farm.name), before, endedAtElapsedMs),
   );
 }
 
@@ -106,10 +110,10 @@ export async function askSuspects(
   const otherwise = (farm: ListedFarm): ListedFarm => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < hanging ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(otherwise);
-  const limits = farmCallLimits(await emptyCallMs(context));
-  const endMs = context.elapsedNow() + firstRunMs;
+  const limits = limitsOf(await emptyCallMs(context));
+  const endElapsedMs = context.elapsedNow() + firstRunMs;
   // The appliance has just given up its wait for them, and answered.
-  const asked = await askUntil(context, due.map(asSilent), { ...limits, known, endMs, callsEnd: true });
+  const asked = await askUntil(context, due.map(asSilent), { ...limits, known, endMs: endElapsedMs, callsEnd: true });
   return withAsked(listed, asked, otherwise);
 }
 
@@ -121,11 +125,15 @@ export function byName(list: { readonly farms: readonly ListedFarm[] } | undefin
 async function askUntil(
   context: CollectContext,
   due: readonly ListedFarm[],
-  { known, endMs, ...limits }: Limits & { readonly known: ReadonlyMap<string, ListedFarm>; readonly endMs: number },
+  {
+    known,
+    endMs: endElapsedMs,
+    ...limits
+  }: Limits & { readonly known: ReadonlyMap<string, ListedFarm>; readonly endMs: number },
 ): Promise<Map<string, ListedFarm | undefined>> {
   const asked = new Map<string, ListedFarm | undefined>();
   for (const farm of due) {
-    if (context.elapsedNow() >= endMs) break;
+    if (context.elapsedNow() >= endElapsedMs) break;
     asked.set(farm.name, await askState(context, farm, known.get(farm.name), limits));
   }
   return asked;
@@ -164,12 +172,15 @@ export function hasProxy({ profile }: Farm): boolean {
 function dueOf(
   listed: readonly ListedFarm[],
   known: ReadonlyMap<string, ListedFarm>,
-  nowMs: number,
+  nowElapsedMs: number,
 ): readonly ListedFarm[] {
-  const lastMs = ({ name }: ListedFarm): number => askedAt(known.get(name));
+  const lastAskedElapsedMs = ({ name }: ListedFarm): number => askedAtElapsedMs(known.get(name));
   return listed
-    .filter((farm) => !known.get(farm.name)?.isSilent && nowMs - lastMs(farm) >= recentMs)
-    .toSorted((one, other) => compare(lastMs(one), lastMs(other)) || Number(hasProxy(other)) - Number(hasProxy(one)));
+    .filter((farm) => !known.get(farm.name)?.isSilent && nowElapsedMs - lastAskedElapsedMs(farm) >= recentMs)
+    .toSorted(
+      (one, other) =>
+        compare(lastAskedElapsedMs(one), lastAskedElapsedMs(other)) || Number(hasProxy(other)) - Number(hasProxy(one)),
+    );
 }
 
 /**
@@ -177,28 +188,31 @@ function dueOf(
  * longest of those that are due.
  */
 function nextSilent(context: CollectContext, listed: readonly ListedFarm[], known: ReadonlyMap<string, ListedFarm>) {
-  const nowMs = context.elapsedNow();
-  const lastMs = ({ name }: ListedFarm): number => askedAt(known.get(name));
+  const nowElapsedMs = context.elapsedNow();
+  const lastAskedElapsedMs = ({ name }: ListedFarm): number => askedAtElapsedMs(known.get(name));
   const silent = listed
     .filter(({ name }) => known.get(name)?.isSilent)
-    .toSorted((one, other) => compare(lastMs(one), lastMs(other)));
+    .toSorted((one, other) => compare(lastAskedElapsedMs(one), lastAskedElapsedMs(other)));
   const recovered = silent.find(({ name }) => answersAgain(context, known.get(name)));
-  const isRested = nowMs - Math.max(neverMs, ...silent.map(lastMs)) >= silentEveryMs;
-  const isDue = (farm: ListedFarm): boolean => isRested && nowMs - lastMs(farm) >= pauseMs(known.get(farm.name));
+  const isRested = nowElapsedMs - Math.max(neverMs, ...silent.map(lastAskedElapsedMs)) >= silentEveryMs;
+  const isDue = (farm: ListedFarm): boolean =>
+    isRested && nowElapsedMs - lastAskedElapsedMs(farm) >= pauseMs(known.get(farm.name));
   const farm = recovered ?? silent.find(isDue);
-  const awaitedAtMs = farm && (known.get(farm.name)?.asked?.awaitedAtMs ?? neverMs);
-  const isPatient = nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs;
+  const awaitedAtElapsedMs = farm && (known.get(farm.name)?.asked?.awaitedAtElapsedMs ?? neverMs);
+  const isPatient = nowElapsedMs - (awaitedAtElapsedMs ?? neverMs) > silent.length * patienceEveryMs;
   return farm && { farm, isPatient, hasRecovered: recovered !== undefined };
 }
 
 /** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
 export function answersAgain(
-  { facts, changedAtMs }: Pick<CollectContext, 'facts' | 'changedAtMs'>,
+  { facts, changedAtElapsedMs }: Pick<CollectContext, 'facts' | 'changedAtElapsedMs'>,
   farm: ListedFarm | undefined,
 ): boolean {
   if (!farm?.isSilent) return false;
   const { name } = farm;
-  return [facts.answersSinceMs?.get(name), changedAtMs(name)].some((atMs) => (atMs ?? neverMs) > askedAt(farm));
+  return [facts.answersSinceElapsedMs?.get(name), changedAtElapsedMs(name)].some(
+    (atElapsedMs) => (atElapsedMs ?? neverMs) > askedAtElapsedMs(farm),
+  );
 }
 
 /** Returns the time between two calls for a farm that is silent. */
@@ -208,12 +222,12 @@ function pauseMs(farm: Pick<ListedFarm, 'asked'> | undefined): number {
 }
 
 /**
- * Returns when a silent farm is asked again, on the elapsed clock, if none of its calls has ended:
+ * Returns when a silent farm is asked again, if none of its calls has ended:
  * each may have left a process on the appliance. Undefined for other farms.
  */
-export function nextLookAtMs({ isSilent, asked }: ListedFarm): number | undefined {
+export function nextAskElapsedMs({ isSilent, asked }: ListedFarm): number | undefined {
   if (!isSilent || !asked?.timeouts) return undefined;
-  return asked.atMs + pauseMs({ asked });
+  return asked.atElapsedMs + pauseMs({ asked });
 }
 
 /** Returns true if the appliance is known to give up its wait for a proxy, by one that is silent. */
@@ -238,7 +252,10 @@ async function askState(
 ): Promise<ListedFarm | undefined> {
   const { read, elapsedNow } = context;
   const isPatient = limitMs === hungTimeoutMs;
-  const asked: AskedFarm = { atMs: elapsedNow(), awaitedAtMs: isPatient ? elapsedNow() : was?.asked?.awaitedAtMs };
+  const asked: AskedFarm = {
+    atElapsedMs: elapsedNow(),
+    awaitedAtElapsedMs: isPatient ? elapsedNow() : was?.asked?.awaitedAtElapsedMs,
+  };
   let tookMs = 0;
   const onDuration = (ms: number): void => {
     tookMs = ms;
@@ -299,17 +316,17 @@ function asBefore(
   farm: ListedFarm,
   was: ListedFarm | undefined,
   before: ListBefore | undefined,
-  nowMs: number,
+  nowElapsedMs: number,
 ): ListedFarm {
   if (!was) return farm;
   // A state of a list of all is as old as that list, however many runs leave it out.
-  const asked = was.asked ?? { atMs: before?.startedAtMs ?? neverMs };
-  const state = nowMs - asked.atMs < keptMs || was.isSilent ? was.state : 'unknown';
+  const asked = was.asked ?? { atElapsedMs: before?.startedAtElapsedMs ?? neverMs };
+  const state = nowElapsedMs - asked.atElapsedMs < keptMs || was.isSilent ? was.state : 'unknown';
   return { ...farm, state, isSilent: was.isSilent ?? false, asked };
 }
 
-function askedAt(farm: ListedFarm | undefined): number {
-  return farm?.asked?.atMs ?? neverMs;
+function askedAtElapsedMs(farm: ListedFarm | undefined): number {
+  return farm?.asked?.atElapsedMs ?? neverMs;
 }
 
 /** Compares two times, of which both may be never. */

@@ -27,10 +27,10 @@ export interface Facts {
   /** Estimated end of the activation in Unix seconds, when only whole days are known. */
   readonly activationEndSeconds: number | undefined;
   /**
-   * Since when the probes of a farm have met no proxy that hangs, on the elapsed clock; without the
+   * Since when the probes of a farm have met no proxy that hangs; without the
    * farms of which a probe cannot tell. Undefined without probes.
    */
-  readonly answersSinceMs: ReadonlyMap<string, number> | undefined;
+  readonly answersSinceElapsedMs: ReadonlyMap<string, number> | undefined;
 }
 
 export type Edition = 'community' | 'enterprise';
@@ -51,8 +51,8 @@ export interface CollectContext {
    * is none, or a stale one.
    */
   readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
-  /** Returns when a farm was last changed through the gateway, on the elapsed clock. */
-  readonly changedAtMs: (farm: string) => number | undefined;
+  /** Returns when a farm was last changed through the gateway. */
+  readonly changedAtElapsedMs: (farm: string) => number | undefined;
   readonly intervalMs: number;
   readonly signal: AbortSignal;
   /** False for a farm that `farms.include` and `farms.exclude` leave out. */

@@ -13,10 +13,10 @@ export interface FarmList {
   readonly hasAddresses?: boolean | undefined;
   /** True where each state was read alone, a part of them in each run. */
   readonly isOneByOne?: boolean;
-  /** When the reading began, on the elapsed clock. */
-  readonly startedAtMs?: number;
-  /** When the list of all farms, which failed, is tried again, on the elapsed clock. */
-  readonly retryAtMs?: number | undefined;
+  /** When the reading began. */
+  readonly startedAtElapsedMs?: number;
+  /** When the list of all farms, which failed, is tried again. */
+  readonly retryAtElapsedMs?: number | undefined;
 }
 
 /** Failures of a list that a hung proxy can cause, or that concern the list of all farms alone. */
@@ -52,9 +52,9 @@ export async function readFarms(context: CollectContext, before: FarmList | unde
 function mayReadAtOnce({ elapsedNow }: CollectContext, before: FarmList | undefined): boolean {
   if (!before) return true;
   const hanging = countSilent(before);
-  if (elapsedNow() < (before.retryAtMs ?? 0)) return false;
+  if (elapsedNow() < (before.retryAtElapsedMs ?? 0)) return false;
   // A list might never end either, and is tried once where it alone has the addresses.
-  const isTried = before.hasAddresses === true || before.retryAtMs !== undefined;
+  const isTried = before.hasAddresses === true || before.retryAtElapsedMs !== undefined;
   if (hanging > 0 && isTried && !doCallsEnd(before.farms)) return false;
   return hanging === 0 || isQuicker(before, hanging) || (!before.hasAddresses && hasEnd(before, hanging));
 }
@@ -83,9 +83,9 @@ function countSilent({ farms: list }: FarmList): number {
  */
 function listCallLimits(before: FarmList | undefined): CollectorReadOptions {
   if (!before) return { limitMs: firstLimitMs };
-  const { usualMs, retryAtMs } = before;
+  const { usualMs, retryAtElapsedMs } = before;
   if (countSilent(before) > 0) return { limitMs: longestListMs, workMs: Math.max(1_000, usualOf(before)) };
-  if (usualMs === undefined || retryAtMs !== undefined) return { limitMs: longestListMs };
+  if (usualMs === undefined || retryAtElapsedMs !== undefined) return { limitMs: longestListMs };
   // On a large appliance the response, though late, names the farms in question sooner.
   const isLarge = isQuicker(before, 1);
   const leastMs = isLarge ? usualMs + 1.2 * waitMs : minLimitMs;
@@ -96,7 +96,7 @@ function listCallLimits(before: FarmList | undefined): CollectorReadOptions {
 /** Reads all farms with one call; returns a failure that a proxy which hangs can cause. */
 async function readAtOnce(context: CollectContext, before: FarmList | undefined): Promise<FarmList | ApplianceError> {
   const { read, watches, elapsedNow } = context;
-  const startedAtMs = elapsedNow();
+  const startedAtElapsedMs = elapsedNow();
   let tookMs = 0;
   const onDuration = (ms: number): void => {
     tookMs = ms;
@@ -104,7 +104,7 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
   try {
     const limits = { ...listCallLimits(before), onDuration };
     const rows = await listOf(read, limits);
-    const list = { ...watchedOf(rows.map(farmOf), watches), usualMs: tookMs, hasAddresses: true, startedAtMs };
+    const list = { ...watchedOf(rows.map(farmOf), watches), usualMs: tookMs, hasAddresses: true, startedAtElapsedMs };
     const waitedMs = tookMs - (before?.usualMs ?? 0);
     return waitedMs < hungMs ? list : await findSilent(context, list, { before, waitedMs });
   } catch (error) {
@@ -148,7 +148,7 @@ async function readOneByOne(
   before: FarmList | undefined,
   { hasFailed }: { readonly hasFailed: boolean },
 ): Promise<FarmList> {
-  const startedAtMs = context.elapsedNow();
+  const startedAtElapsedMs = context.elapsedNow();
   let callMs = 0;
   const onDuration = (ms: number): void => {
     callMs = ms;
@@ -165,16 +165,16 @@ async function readOneByOne(
   const { farms: watched, excluded } = watchedOf(named, context.watches);
   const asked = await askEachFarm(context, watched, { before, callMs });
   const hasFound = asked.some(({ name, isSilent }) => isSilent && !known.get(name)?.isSilent);
-  const retryAtMs = hasFailed ? context.elapsedNow() + retryAfterMs : before?.retryAtMs;
+  const retryAtElapsedMs = hasFailed ? context.elapsedNow() + retryAfterMs : before?.retryAtElapsedMs;
   return {
     farms: asked,
     excluded,
     isOneByOne: true,
     usualMs: before?.usualMs,
     hasAddresses: before?.hasAddresses,
-    startedAtMs,
+    startedAtElapsedMs,
     // A proxy that was found just now explains the failure.
-    retryAtMs: hasFound ? undefined : retryAtMs,
+    retryAtElapsedMs: hasFound ? undefined : retryAtElapsedMs,
   };
 }
 

@@ -67,7 +67,7 @@ const ownFailures = ['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL', 'EPERM', 'E
 export async function probeVip(request: ProbeRequest, signal: AbortSignal): Promise<ProbeResult> {
   signal.throwIfAborted();
   const { address: host, port, serverName, withinMs = 5_000 } = request;
-  const startedAtMs = steadyNow();
+  const startSteadyMs = steadyNow();
   const socket = serverName === undefined ? connectTcp({ host, port }) : handshake(host, port, serverName);
   // An error after the end of the probe has no other listener.
   socket.on('error', () => undefined);
@@ -87,7 +87,7 @@ export async function probeVip(request: ProbeRequest, signal: AbortSignal): Prom
   };
   try {
     await once(socket, 'connect');
-    connectSeconds = (steadyNow() - startedAtMs) / 1_000;
+    connectSeconds = (steadyNow() - startSteadyMs) / 1_000;
     if (serverName === undefined) return { isReachable: true, connectSeconds };
     await once(socket, 'secureConnect');
     const { certificate } = served();

@@ -120,13 +120,15 @@ const probedAfterRunMs = 86_400_000;
 export function lastRuns(
   listed: readonly ListedFarm[] | undefined,
   before: ReadonlyMap<string, number>,
-  nowMs: number,
+  nowElapsedMs: number,
 ): ReadonlyMap<string, number> {
   const runs = listed
-    ? listed.map((farm) => [farm.name, isRunning(farm) ? nowMs : before.get(farm.name)] as const)
+    ? listed.map((farm) => [farm.name, isRunning(farm) ? nowElapsedMs : before.get(farm.name)] as const)
     : [...before];
   return new Map(
-    runs.flatMap(([name, atMs]) => (atMs !== undefined && nowMs - atMs < probedAfterRunMs ? [[name, atMs]] : [])),
+    runs.flatMap(([name, ranAtElapsedMs]) =>
+      ranAtElapsedMs !== undefined && nowElapsedMs - ranAtElapsedMs < probedAfterRunMs ? [[name, ranAtElapsedMs]] : [],
+    ),
   );
 }
 

@@ -22,20 +22,20 @@ export interface ProbedFarm {
   readonly vport: string;
   /** The address and port that a connection was made to, or would have been. */
   readonly address: string;
-  /** When the probe began, on the elapsed clock. */
-  readonly probedAtMs: number;
+  /** When the probe began. */
+  readonly probedAtElapsedMs: number;
   /** Undefined if nothing was tried, or the farm may be one for UDP. */
   readonly isReachable: boolean | undefined;
   readonly connectSeconds: number | undefined;
   /** Why there is no connection. */
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
   /**
-   * Since when each probe has met a proxy that does not hang, on the elapsed clock: it answered a
+   * Since when each probe has met a proxy that does not hang: it answered a
    * handshake, or its address refused the connection. Undefined while that is not known.
    */
-  readonly answersSinceMs: number | undefined;
-  /** When the appliance last said that it runs, on the elapsed clock. */
-  readonly ranAtMs: number;
+  readonly answersSinceElapsedMs: number | undefined;
+  /** When the appliance last said that it runs. */
+  readonly ranAtElapsedMs: number;
   readonly known: ProbeFacts;
   /** True if nobody asked for the probe: then nothing is said of the farm before one has succeeded. */
   readonly isUnasked?: boolean;
@@ -105,7 +105,11 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
     const before = newest(vip) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
     const listed = newest(farms)?.farms;
-    const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), elapsedNow());
+    const ranAt = lastRuns(
+      listed,
+      new Map(before.map(({ farm, ranAtElapsedMs }) => [farm, ranAtElapsedMs])),
+      elapsedNow(),
+    );
     const lastKnown = before.flatMap((each) => (ranAt.has(each.farm) ? each.known.listed : []));
     const known = {
       // A list from before a reload may have farms that are left out since.
@@ -116,13 +120,15 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
       certificates: newest(certificates),
     };
     if (!known.farms.some((farm) => isWanted(farm, settings))) return [];
-    const probeNow = async (target: VipTarget, ranAtMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
+    const probeNow = async (target: VipTarget, ranAtElapsedMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
       const limit = hasTimedOut(earlier) ? { withinMs: impatientMs } : {};
       const probe = (request: ProbeRequest) => inProbeSlot(signal, () => probeVip(request, signal));
-      const probedAtMs = elapsedNow();
+      const probedAtElapsedMs = elapsedNow();
       const result = await probeFarm(target, limit, probe);
-      const answersSinceMs = hasAnswered(result) ? (earlier?.answersSinceMs ?? probedAtMs) : undefined;
-      return { ...result, ranAtMs, probedAtMs, answersSinceMs };
+      const answersSinceElapsedMs = hasAnswered(result)
+        ? (earlier?.answersSinceElapsedMs ?? probedAtElapsedMs)
+        : undefined;
+      return { ...result, ranAtElapsedMs, probedAtElapsedMs, answersSinceElapsedMs };
     };
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
@@ -130,9 +136,9 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
     const work = async (): Promise<void> => {
       for (const [index, target] of queue) {
         const earlier = last.get(target.farm);
-        const ranAtMs = ranAt.get(target.farm) ?? elapsedNow();
+        const ranAtElapsedMs = ranAt.get(target.farm) ?? elapsedNow();
         const isDue = !only || only.has(target.farm) || earlier?.address !== target.address;
-        const result = isDue ? await probeNow(target, ranAtMs, earlier) : { ...earlier, ranAtMs };
+        const result = isDue ? await probeNow(target, ranAtElapsedMs, earlier) : { ...earlier, ranAtElapsedMs };
         const wasReached = result.isReachable === true || target.known.hasAnswered === true;
         const isReachable = target.isUnproven && !result.isReachable ? undefined : result.isReachable;
         const isUnasked = settings.l4Only === true;
@@ -222,7 +228,7 @@ async function probeFarm(
   target: VipTarget,
   limit: Pick<ProbeRequest, 'withinMs'>,
   probe: (request: ProbeRequest) => Promise<ProbeResult>,
-): Promise<Omit<ProbedFarm, 'ranAtMs' | 'probedAtMs' | 'answersSinceMs' | 'isUnasked'>> {
+): Promise<Omit<ProbedFarm, 'ranAtElapsedMs' | 'probedAtElapsedMs' | 'answersSinceElapsedMs' | 'isUnasked'>> {
   const { farm, known, vip: reported, vport, address, endpoint, serverNames, stored } = target;
   const about = { farm, known, vip: reported, vport, address };
   if (!endpoint)

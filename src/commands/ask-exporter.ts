@@ -28,9 +28,9 @@ const maxDifferenceMs = 300_000;
 
 /** Asks a running exporter about an appliance; throws UnknownStateError if it does not say. */
 export async function askExporter(context: CommandContext, appliance: string): Promise<SeenAppliance> {
-  const begunMs = context.steadyNow();
+  const startSteadyMs = context.steadyNow();
   const { url, text, date } = await responseOf(context, '/api/status', { appliance });
-  const asked = `asked ${url.origin} in ${Math.round(context.steadyNow() - begunMs)} ms, ${text.length} bytes`;
+  const asked = `asked ${url.origin} in ${Math.round(context.steadyNow() - startSteadyMs)} ms, ${text.length} bytes`;
   // The ages of readings are by the clock of the exporter.
   return { ...read(text, appliance), nowMs: clockOf(date, url), asked: [asked] };
 }

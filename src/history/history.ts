@@ -180,13 +180,13 @@ export class History {
     await this.#switchTo();
   }
 
-  #recordConfiguration(appliance: TrackedAppliance, found: NewReading, { atMs, elapsedMs }: Moment): void {
+  #configured(appliance: RememberedAppliance, found: FoundReading, { atMs, atElapsedMs }: Moment): void {
     const { name, scope: address, farmChoice = '' } = appliance;
-    const { collector, farm, data, takenAtMs, isWhole } = found;
+    const { collector, farm, data, takenAtElapsedMs, isWhole } = found;
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;
-    const askedMs = Math.round(atMs - (elapsedMs - takenAtMs));
-    const key = [name, readingKey({ collector: collector.name, farm })].join('\n');
+    const askedMs = Math.round(atMs - (atElapsedMs - takenAtElapsedMs));
+    const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
     const scope = collector.name === farmList.name ? `${address}\n${farmChoice}` : address;
     const text = JSON.stringify(objects);
     const digest = hash('sha1', `${scope}\n${text}`, 'base64');
@@ -202,19 +202,19 @@ export class History {
     this.#enqueue(isSame ? { seen: [seen] } : { reading }, name);
   }
 
-  #recordFarmTimes(
+  #timed(
     appliance: string,
-    { collector, data, takenAtMs, lifeMs }: NewReading,
-    { atMs, elapsedMs }: Moment,
+    { collector, data, takenAtElapsedMs, lifeMs }: FoundReading,
+    { atMs, atElapsedMs }: Moment,
   ): void {
     if (collector.name !== farmList.name) return;
     const times = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
     this.#times.set(appliance, times);
     // Only this collector's data has its name.
-    times.farms.add((data as FarmList).farms, Math.round(atMs - (elapsedMs - takenAtMs)), lifeMs);
-    if (atMs >= times.writtenMs && atMs < times.writtenMs + writeIntervalMs) return;
-    times.writtenMs = atMs;
-    this.#writeTimes(appliance, times.farms);
+    own.farms.add((data as FarmList).farms, Math.round(atMs - (atElapsedMs - takenAtElapsedMs)), lifeMs);
+    if (atMs >= own.writtenMs && atMs < own.writtenMs + betweenDatesMs) return;
+    own.writtenMs = atMs;
+    this.#writeTimes(appliance, own.farms);
   }
 
   #writeTimes(appliance: string, farms: FarmTimes): void {

@@ -33,7 +33,7 @@ interface Entry {
   addresses: readonly LookupAddress[] | undefined;
   /** The lookup under way, shared by all who wait for it. */
   running: Promise<readonly LookupAddress[]> | undefined;
-  startedMs: number;
+  startedAtSteadyMs: number;
   /** True while a lookup hangs, and after one that did until it succeeds. */
   hangs: boolean;
   isFailing: boolean;
@@ -74,7 +74,8 @@ export class HostResolver {
       throw new ResolveError(`its name ${host} does not resolve: the name server does not answer`);
     }
     entry.running ??= this.#begin(host, entry);
-    const waitMs = (entry.addresses ? Math.min(patienceMs, withinMs) : withinMs) - (steadyNow() - entry.startedMs);
+    const waitMs =
+      (entry.addresses ? Math.min(patienceMs, withinMs) : withinMs) - (steadyNow() - entry.startedAtSteadyMs);
     const late = (): Error =>
       new ResolveError(`its name ${host} does not resolve: no answer of the name server within ${withinMs / 1_000} s`);
     try {
@@ -88,7 +89,13 @@ export class HostResolver {
   #entryOf(host: string): Entry {
     const found = this.#entries.get(host);
     if (found) return found;
-    const entry: Entry = { addresses: undefined, running: undefined, startedMs: 0, hangs: false, isFailing: false };
+    const entry: Entry = {
+      addresses: undefined,
+      running: undefined,
+      startedAtSteadyMs: 0,
+      hangs: false,
+      isFailing: false,
+    };
     this.#entries.set(host, entry);
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > maxKept && oldest !== undefined) this.#entries.delete(oldest);
@@ -102,8 +109,8 @@ export class HostResolver {
   }
 
   async #begin(host: string, entry: Entry): Promise<readonly LookupAddress[]> {
-    const { lookup: find = findAddresses, listener } = this.#options;
-    entry.startedMs = steadyNow();
+    const { lookup: find = findAddresses, listener } = this.#parts;
+    entry.startedAtSteadyMs = steadyNow();
     if (entry.hangs) this.#hanging.add(entry);
     const timer = setTimeout(() => {
       entry.hangs = true;
@@ -116,8 +123,8 @@ export class HostResolver {
       entry.isFailing = false;
       return entry.addresses;
     } catch (error) {
-      const because = lookupFailureText(error);
-      entry.hangs = steadyNow() - entry.startedMs >= patienceMs;
+      const because = becauseOf(error);
+      entry.hangs = steadyNow() - entry.startedAtSteadyMs >= patienceMs;
       if (entry.addresses && !entry.isFailing) listener?.failing(host, because);
       entry.isFailing = entry.addresses !== undefined;
       throw new ResolveError(`its name ${host} does not resolve: ${because}`);

@@ -13,7 +13,7 @@ const intervalMs = 60_000;
 /** Limits the lines of the log that any client can cause at any rate. */
 export class ThrottledLog {
   readonly #log: Logger;
-  readonly #kinds = new Map<string, { readonly loggedAt: number; suppressed: number }>();
+  readonly #kinds = new Map<string, { readonly loggedAtSteadyMs: number; suppressed: number }>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -26,11 +26,11 @@ export class ThrottledLog {
   write(level: 'warn' | 'error', details: LogDetails, message: string): void {
     const kind = `${message}: ${details.because ?? ''}`;
     const before = this.#kinds.get(kind);
-    if (before && steadyNow() - before.loggedAt < intervalMs) {
+    if (before && steadyNow() - before.loggedAtSteadyMs < intervalMs) {
       before.suppressed += 1;
       return;
     }
-    this.#kinds.set(kind, { loggedAt: steadyNow(), suppressed: 0 });
+    this.#kinds.set(kind, { loggedAtSteadyMs: steadyNow(), suppressed: 0 });
     this.#log[level]({ ...details, ...(before && before.suppressed > 0 && { others: before.suppressed }) }, message);
   }
 

@@ -63,6 +63,9 @@ export function dayOf(ms: number): string {
   return Number.isNaN(date.getTime()) ? 'a day that cannot be read' : date.toISOString().slice(0, 10);
 }
 
+// A moment is in Unix milliseconds, unless its name says on which clock it is: `…SteadyMs` of
+// `steadyNow`, `…ElapsedMs` of an elapsed clock.
+
 /**
  * Returns milliseconds of a monotonic clock with no particular origin. Use it for waits and
  * durations: a change of the system clock must neither stop polling nor look like an hour of work.
@@ -73,19 +76,18 @@ export function steadyNow(): number {
 
 /**
  * Creates an elapsed clock: milliseconds with no particular origin, of which a difference never
- * understates an age. The monotonic clock stops while a virtual machine is paused, and the wall clock
- * can be set back; between two calls, the one that moved further counts.
+ * understates an age. The monotonic clock stops while a virtual machine is paused, and the system
+ * clock can be set back; between two calls, the one that moved further counts.
  */
-export function createElapsedClock(wallNow: () => number, steadyNow: () => number): () => number {
-  let wall = wallNow();
-  let steady = steadyNow();
+export function createElapsedClock(unixNow: () => number, steadyNow: () => number): () => number {
+  let unixMs = unixNow();
+  let steadyMs = steadyNow();
   let elapsedMs = 0;
   return () => {
-    const wallBefore = wall;
-    const steadyBefore = steady;
-    wall = wallNow();
-    steady = steadyNow();
-    elapsedMs += Math.max(0, wall - wallBefore, steady - steadyBefore);
+    const [unixBeforeMs, steadyBeforeMs] = [unixMs, steadyMs];
+    unixMs = unixNow();
+    steadyMs = steadyNow();
+    elapsedMs += Math.max(0, unixMs - unixBeforeMs, steadyMs - steadyBeforeMs);
     return elapsedMs;
   };
 }
@@ -130,15 +132,15 @@ export async function inTime<Result>(work: Promise<Result>, ms: number, late: ()
  * begins the first one.
  */
 export function createTimeSlice(lengthMs: number) {
-  let endsMs = steadyNow() + lengthMs;
+  let endSteadyMs = steadyNow() + lengthMs;
   return {
     get isOver(): boolean {
-      return steadyNow() >= endsMs;
+      return steadyNow() >= endSteadyMs;
     },
     /** Lets other work run, and begins a new slice. */
     async next(): Promise<void> {
-      await yieldToEventLoop();
-      endsMs = steadyNow() + lengthMs;
+      await nextTick();
+      endSteadyMs = steadyNow() + lengthMs;
     },
   };
 }

@@ -200,18 +200,16 @@ class ApplianceLog implements LineConsumer {
   readonly #parts: RequestLogParts;
   #networks: BlockList;
   readonly #waiting = new WaitingRequests();
-  readonly #startedMs = steadyNow();
-  #namesUpdatedMs = -Infinity;
-  /** How long the last update of the names took. */
-  #namesUpdateMs = 0;
-  #hasFarmList = false;
-  /** When the first request came, if that was before the first list of farms. */
-  #waitingSinceMs: number | undefined;
-  /** True if the counters changed since they were published. */
-  #isDirty = true;
-  /** The newest window with a line, and the lines that are charged to it. */
-  #window = 0;
-  #linesInWindow = 0;
+  readonly #sinceSteadyMs = steadyNow();
+  #learnedAtSteadyMs = -Infinity;
+  /** How long that took. */
+  #learningMs = 0;
+  #hasList = false;
+  /** When the first request came, if that was before the first list. */
+  #waitsSinceSteadyMs: number | undefined;
+  #isBehind = true;
+  #slot = 0;
+  #linesInSlot = 0;
 
   constructor(appliance: LoggingAppliance, buckets: readonly number[], parts: RequestLogParts) {
     this.appliance = appliance;
@@ -228,8 +226,8 @@ class ApplianceLog implements LineConsumer {
     this.#isDirty = true;
   }
 
-  get isEmpty(): boolean {
-    return this.counts.hasNoResponses && steadyNow() - this.#startedMs >= emptyAfterMs;
+  get isSilent(): boolean {
+    return this.counts.hasNoAnswers && steadyNow() - this.#sinceSteadyMs >= silentAfterMs;
   }
 
   sends(address: string): boolean {
@@ -243,12 +241,12 @@ class ApplianceLog implements LineConsumer {
   line(text: string): void {
     const { content, times } = readLine(text);
     if (typeof content === 'string') return this.#countLine(content, times);
-    this.#charge(times);
-    const nowMs = steadyNow();
-    if (!this.#hasFarmList) this.#waitingSinceMs ??= nowMs;
-    if (this.counts.knows(...targetNames(content))) return this.#countRequest(content, times);
+    this.#spend(times);
+    const nowSteadyMs = steadyNow();
+    if (!this.#hasList) this.#waitsSinceSteadyMs ??= nowSteadyMs;
+    if (this.counts.knows(...namesOf(content))) return this.#countRequest(content, times);
     // It waits until polling knows its names; until then it must not count as `unknown`.
-    if ((this.#hasFarmList || this.#awaitsFarmList) && this.#waiting.add(content, times, nowMs)) return;
+    if ((this.#hasList || this.#awaitsList) && this.#waiting.add(content, times, nowSteadyMs)) return;
     this.#countUnnamed(content, times);
   }
 
@@ -277,26 +275,26 @@ class ApplianceLog implements LineConsumer {
     this.#parts.store.put(this.appliance.name, storeKey, this.counts.reading());
   }
 
-  get #awaitsFarmList(): boolean {
-    return !this.#hasFarmList && steadyNow() - (this.#waitingSinceMs ?? Infinity) < maxWaitMs;
+  get #awaitsList(): boolean {
+    return !this.#hasList && steadyNow() - (this.#waitsSinceSteadyMs ?? Infinity) < maxWaitMs;
   }
 
-  /** Adds the names that polling knows by now, and counts the requests that waited for them. */
-  #updateNames(): void {
-    const nowMs = steadyNow();
-    const isDue = this.appliance.objectives.length > 0 && nowMs - this.#namesUpdatedMs >= farmsEveryMs;
-    if (!this.#isDirty && this.#waiting.isEmpty && !isDue) return;
-    // Takes at most a tenth of the time, however many backends there are.
-    if (nowMs - this.#namesUpdatedMs < 10 * this.#namesUpdateMs) return;
-    this.#namesUpdatedMs = nowMs;
-    this.#isDirty = true;
+  /** Takes the names that polling knows by now. */
+  #learn(): void {
+    const nowSteadyMs = steadyNow();
+    const isDue = this.appliance.objectives.length > 0 && nowSteadyMs - this.#learnedAtSteadyMs >= learnEveryMs;
+    if (!this.#isBehind && this.#waiting.isEmpty && !isDue) return;
+    // In a tenth of the time at most, however many backends there are.
+    if (nowSteadyMs - this.#learnedAtSteadyMs < 10 * this.#learningMs) return;
+    this.#learnedAtSteadyMs = nowSteadyMs;
+    this.#isBehind = true;
     const farms = this.#parts.farmsOf(this.appliance.name);
     this.counts.learn(farms);
-    this.#hasFarmList ||= farms !== undefined;
-    const { known, late } = this.#waiting.take((...names) => this.counts.knows(...names), this.#hasFarmList, nowMs);
+    this.#hasList ||= farms !== undefined;
+    const { known, late } = this.#waiting.take((...names) => this.counts.knows(...names), this.#hasList, nowSteadyMs);
     for (const { request, times } of known) this.#countRequest(request, times);
     for (const { request, times } of late) this.#countUnnamed(request, times);
-    this.#namesUpdateMs = steadyNow() - nowMs;
+    this.#learningMs = steadyNow() - nowSteadyMs;
   }
 
   /** Counts a request whose names polling does not know. */

@@ -4,7 +4,7 @@ import type { LoggedRequest } from './logged-line.ts';
 export interface WaitingRequest {
   readonly request: LoggedRequest;
   readonly times: number;
-  readonly sinceMs: number;
+  readonly sinceSteadyMs: number;
 }
 
 /**
@@ -34,12 +34,12 @@ export class WaitingRequests {
     return this.#requests >= maxWaiting;
   }
 
-  /** Adds a request; returns false if it would wait in vain, or there is no room. */
-  add(request: LoggedRequest, times: number, nowMs: number): boolean {
-    const names = targetNames(request);
+  /** Lets a request wait; returns false if that is in vain, or there is no place. */
+  add(request: LoggedRequest, times: number, nowSteadyMs: number): boolean {
+    const names = namesOf(request);
     if (this.isFull || this.#unknownNames.has(names.join('\n')) || names.some(({ length }) => length > longestName))
       return false;
-    this.#added.push({ request: copyNames(request), times, sinceMs: nowMs });
+    this.#added.push({ request: withOwnNames(request), times, sinceSteadyMs: nowSteadyMs });
     this.#requests += times;
     return true;
   }
@@ -48,15 +48,15 @@ export class WaitingRequests {
    * Removes and returns the requests whose names are `known`, and the `late` ones, which have waited
    * long enough. Once there is a list, no later request waits for the names of a late one.
    */
-  take(isKnown: (...names: readonly string[]) => boolean, hasList: boolean, nowMs: number) {
+  take(isKnown: (...names: readonly string[]) => boolean, hasList: boolean, nowSteadyMs: number) {
     const all = [...this.#waiting, ...this.#added];
     const {
       known = [],
       late = [],
       waiting = [],
-    } = Object.groupBy(all, ({ request, sinceMs }) => {
-      if (isKnown(...targetNames(request))) return 'known';
-      return nowMs - sinceMs >= maxWaitMs ? 'late' : 'waiting';
+    } = Object.groupBy(all, ({ request, sinceSteadyMs }) => {
+      if (isKnown(...namesOf(request))) return 'known';
+      return nowSteadyMs - sinceSteadyMs >= maxWaitMs ? 'late' : 'waiting';
     });
     [this.#waiting, this.#added] = [waiting, []];
     this.#requests = waiting.reduce((sum, { times }) => sum + times, 0);

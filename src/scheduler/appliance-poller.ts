@@ -56,10 +56,10 @@ export class AppliancePoller {
   readonly #knownFarms: KnownFarms;
   /** How far the elapsed clock was ahead of the steady clock at the last look. */
   #aheadMs: number;
-  /** When the elapsed clock last jumped, on that clock. */
-  #jumpedAtMs = Number.NEGATIVE_INFINITY;
-  #licenceRecheckedAtMs = Number.NEGATIVE_INFINITY;
-  #proxiesRecheckedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the elapsed clock last jumped. */
+  #jumpedAtElapsedMs = Number.NEGATIVE_INFINITY;
+  #licenceRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
+  #proxiesRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: AppliancePollerParts) {
     this.name = parts.name;
@@ -83,7 +83,7 @@ export class AppliancePoller {
       idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
       mayProbe: () => state.facts.licensed !== false,
       notBefore: parts.handover?.notBefore,
-      now: state.elapsedNow,
+      elapsedNow: state.elapsedNow,
     });
     this.#lifecycle = new RunLifecycle({ ...shared, calls: this.#calls, publisher: this.#publisher });
     this.#knownFarms = new KnownFarms(state);
@@ -103,7 +103,7 @@ export class AppliancePoller {
     this.#due = new DueList({
       jobs: [...jobs.values()],
       maxSteps: polling.maxConcurrentPerAppliance,
-      notBeforeMs: (job) => this.#notBeforeMs(job),
+      notBeforeSteadyMs: (job) => this.#notBeforeSteadyMs(job),
       mayTake: (job) => !this.#waitsForFarms(job),
       step: (job) => this.#step(job),
     });
@@ -118,15 +118,17 @@ export class AppliancePoller {
   get handover(): PollerHandover {
     const { state, availability, jobs, lateness } = this.#parts;
     const lastRuns = new Map([...jobs].map(([name, { last }]) => [name, last]));
-    const retriesAtMs = new Map(
-      [...jobs].flatMap(([name, { retryAtMs }]) => (retryAtMs === undefined ? [] : [[name, retryAtMs]])),
+    const retriesAtElapsedMs = new Map(
+      [...jobs].flatMap(([name, { retryAtElapsedMs }]) =>
+        retryAtElapsedMs === undefined ? [] : [[name, retryAtElapsedMs]],
+      ),
     );
     const readFarms = new Map([...jobs].map(([name, job]) => [name, job.readFarms]));
     return {
       state,
       availability: availability.state,
       lastRuns,
-      retriesAtMs,
+      retriesAtElapsedMs,
       lateness,
       readFarms,
       notBefore: this.#calls.notBefore,
@@ -195,7 +197,9 @@ export class AppliancePoller {
     if (expired.length > 0) this.#publisher.republish();
     else this.#publisher.publish();
     const lost = new Set(
-      expired.flatMap(({ collector, takenAtMs }) => (takenAtMs < this.#jumpedAtMs ? collector : [])),
+      expired.flatMap(({ collector, takenAtElapsedMs }) =>
+        takenAtElapsedMs < this.#jumpedAtElapsedMs ? collector : [],
+      ),
     );
     if (lost.size > 0) this.#readAgain([...jobs.values()].filter(({ collector }) => lost.has(collector.name)));
   }
@@ -217,12 +221,12 @@ export class AppliancePoller {
   }
 
   /** Returns the steady time from which the budgets allow the next step of a job. */
-  #notBeforeMs(job: Job): number {
-    const { urgentMs, routineMs } = this.#calls.notBefore;
-    if (!waitsForBudget(job)) return urgentMs;
+  #notBeforeSteadyMs(job: Job): number {
+    const { urgentSteadyMs, routineSteadyMs } = this.#calls.notBefore;
+    if (!waitsForBudget(job)) return urgentSteadyMs;
     // At that time its run ends.
-    const endMs = job.run?.byFarm ? job.run.next.atMs : Number.POSITIVE_INFINITY;
-    return Math.max(urgentMs, Math.min(routineMs, endMs));
+    const endSteadyMs = job.run?.byFarm ? job.run.next.steadyMs : Number.POSITIVE_INFINITY;
+    return Math.max(urgentSteadyMs, Math.min(routineSteadyMs, endSteadyMs));
   }
 
   /** Makes jobs due now, in this order. */
@@ -254,7 +258,7 @@ export class AppliancePoller {
   async #step(job: Job): Promise<void> {
     const run = job.run ?? this.#lifecycle.begin(job);
     if (!run) return;
-    const stepMs = steadyNow();
+    const stepSteadyMs = steadyNow();
     const step = await this.#executor.step(job, run);
     this.#follow(step);
     if (step.reason === 'timeout' || step.reason === 'gateway_timeout') this.#recheckProxies(job);
@@ -269,7 +273,7 @@ export class AppliancePoller {
     // others.
     const { nextIndex, farms: all } = run.byFarm;
     const spreadMs = job.intervalMs * (maxShareOfInterval - this.#parts.polling.jitterRatio);
-    waitUntil(job, { atMs: Math.max(stepMs, run.sinceMs + (nextIndex * spreadMs) / all.length) });
+    waitUntil(job, { steadyMs: Math.max(stepSteadyMs, run.startedAtSteadyMs + (nextIndex * spreadMs) / all.length) });
   }
 
   async #beginAgain(job: Job): Promise<void> {
@@ -313,12 +317,12 @@ export class AppliancePoller {
 
   /** Notices a jump of the elapsed clock: the machine slept, or its clock was set. */
   #noticeJump(): void {
-    const elapsedMs = this.state.elapsedNow();
-    const aheadMs = elapsedMs - steadyNow();
+    const nowElapsedMs = this.state.elapsedNow();
+    const aheadMs = nowElapsedMs - steadyNow();
     const byMs = aheadMs - this.#aheadMs;
     this.#aheadMs = aheadMs;
     if (byMs < jumpMs) return;
-    this.#jumpedAtMs = elapsedMs;
+    this.#jumpedAtElapsedMs = nowElapsedMs;
     const seconds = Math.round(byMs / 1_000);
     this.#parts.log.info({ seconds }, 'the clock jumped ahead, what is too old now is read again');
   }
@@ -333,8 +337,8 @@ export class AppliancePoller {
    * (docs/api.md §8).
    */
   #recheckLicence(): void {
-    if (steadyNow() - this.#licenceRecheckedAtMs < betweenRechecksMs) return;
-    this.#licenceRecheckedAtMs = steadyNow();
+    if (steadyNow() - this.#licenceRecheckedAtSteadyMs < betweenRechecksMs) return;
+    this.#licenceRecheckedAtSteadyMs = steadyNow();
     this.#makeDue([this.#parts.jobs.get(activation)].filter((job) => job !== undefined));
   }
 
@@ -343,8 +347,8 @@ export class AppliancePoller {
    * before the other collectors leave a process each at it.
    */
   #recheckProxies({ collector }: Job): void {
-    if (collector === farms || steadyNow() - this.#proxiesRecheckedAtMs < betweenRechecksMs) return;
-    this.#proxiesRecheckedAtMs = steadyNow();
+    if (collector === farms || steadyNow() - this.#proxiesRecheckedAtSteadyMs < betweenRechecksMs) return;
+    this.#proxiesRecheckedAtSteadyMs = steadyNow();
     void this.#refresh.list(farms.name);
   }
 

@@ -5,8 +5,8 @@ import type { FailingCalls } from '../state/status.ts';
 
 /** A poller that replaces another continues with it. */
 export interface AvailabilityState {
-  /** When the last response to the right key came, on the elapsed clock. */
-  answeredAtMs: number | undefined;
+  /** When the last response to the right key came. */
+  answeredAtElapsedMs: number | undefined;
   called: boolean;
   offsetSeconds: number | undefined;
   certificate?: CertificateLife | undefined;
@@ -43,7 +43,7 @@ export class Availability {
   constructor(parts: AvailabilityParts) {
     this.#parts = parts;
     this.state = {
-      answeredAtMs: undefined,
+      answeredAtElapsedMs: undefined,
       called: false,
       offsetSeconds: undefined,
       failing: undefined,
@@ -51,10 +51,10 @@ export class Availability {
     };
   }
 
-  /** Records a call; `elapsedMs` is now on the elapsed clock. */
+  /** Records a call. */
   called(
     { authenticated, clockOffsetSeconds, certificate, reason, triesNextPath }: CallReport,
-    elapsedMs: number,
+    nowElapsedMs: number,
   ): void {
     // The response to the same call below the other path says whether the appliance answers.
     if (triesNextPath) return;
@@ -66,20 +66,22 @@ export class Availability {
         : undefined;
     }
     this.state.called = true;
-    if (authenticated) this.state.answeredAtMs = elapsedMs;
+    if (authenticated) this.state.answeredAtElapsedMs = nowElapsedMs;
     if (clockOffsetSeconds !== undefined) this.state.offsetSeconds = clockOffsetSeconds;
     if (certificate) this.state.certificate = certificate;
   }
 
   /** Returns whether a recent response had the right key; undefined before the first call. */
-  hasAnswered(elapsedMs: number): boolean | undefined {
-    const { called, answeredAtMs } = this.state;
-    return called ? answeredAtMs !== undefined && elapsedMs - answeredAtMs < this.#parts.upForMs() : undefined;
+  hasAnswered(nowElapsedMs: number): boolean | undefined {
+    const { called, answeredAtElapsedMs } = this.state;
+    return called
+      ? answeredAtElapsedMs !== undefined && nowElapsedMs - answeredAtElapsedMs < this.#parts.upForMs()
+      : undefined;
   }
 
   /** Returns the value of `zlb_up`: a recent response had the right key, and calls succeed now. */
-  isUp(elapsedMs: number): boolean | undefined {
-    return this.hasAnswered(elapsedMs) && this.#parts.callsSucceed();
+  isUp(nowElapsedMs: number): boolean | undefined {
+    return this.hasAnswered(nowElapsedMs) && this.#parts.callsSucceed();
   }
 
   /** Returns why the newest call failed; undefined when it succeeded, or before the first one. */
@@ -88,7 +90,7 @@ export class Availability {
   }
 
   /** Returns the seconds of its clock minus ours, while it is up. */
-  clockOffsetSeconds(elapsedMs: number): number | undefined {
-    return this.isUp(elapsedMs) ? this.state.offsetSeconds : undefined;
+  clockOffsetSeconds(nowElapsedMs: number): number | undefined {
+    return this.isUp(nowElapsedMs) ? this.state.offsetSeconds : undefined;
   }
 }

@@ -25,10 +25,10 @@ export interface CallQueueOptions {
   readonly notBefore?: NotBefore | undefined;
 }
 
-/** The times by the steady clock before which no call, and no routine step, starts. */
+/** The times before which no call, and no routine step, starts. */
 export interface NotBefore {
-  readonly urgentMs: number;
-  readonly routineMs: number;
+  readonly urgentSteadyMs: number;
+  readonly routineSteadyMs: number;
 }
 
 /**
@@ -39,7 +39,7 @@ export function createCallQueue({
   maxConcurrent,
   maxBusyRatio,
   routineBusyRatio,
-  notBefore: given = { urgentMs: 0, routineMs: 0 },
+  notBefore: given = { urgentSteadyMs: 0, routineSteadyMs: 0 },
 }: CallQueueOptions) {
   let notBefore = given;
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ export function createCallQueue({
   /** Chooses the first call that need not wait for the budget. */
   function next(waiting: Iterable<QueuedCall>): QueuedCall | undefined {
     clearTimeout(timer);
-    const waitMs = notBefore.urgentMs - steadyNow();
+    const waitMs = notBefore.urgentSteadyMs - steadyNow();
     const all = [...waiting];
     const admitted = all.find(({ urgency }) => waitMs <= 0 || urgency === 'unbudgeted');
     if (all.length > 0 && !admitted) timer = setTimeout(() => slots.assign(), waitMs);
@@ -67,12 +67,12 @@ export function createCallQueue({
       // A call of d seconds may be followed by the next one after d / ratio, counted from its
       // start.
       const busyMs = busySeconds * 1_000;
-      const after = (beforeMs: number, ratio: number): number =>
-        Math.max(beforeMs, steadyNow() - busyMs) + busyMs / ratio;
-      const { urgentMs, routineMs } = notBefore;
+      const after = (beforeSteadyMs: number, ratio: number): number =>
+        Math.max(beforeSteadyMs, steadyNow() - busyMs) + busyMs / ratio;
+      const { urgentSteadyMs, routineSteadyMs } = notBefore;
       notBefore = {
-        urgentMs: after(urgentMs, maxBusyRatio),
-        routineMs: urgency === 'routine' ? after(routineMs, routineBusyRatio) : routineMs,
+        urgentSteadyMs: after(urgentSteadyMs, maxBusyRatio),
+        routineSteadyMs: urgency === 'routine' ? after(routineSteadyMs, routineBusyRatio) : routineSteadyMs,
       };
     },
     /**

@@ -26,8 +26,8 @@ export interface StepCalls {
   readonly urgency: Urgency;
   /** Returns why no further call may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
-  /** When the first call left, on the elapsed clock. */
-  askedAtMs: number | undefined;
+  /** When the first call left. */
+  askedAtElapsedMs: number | undefined;
   spentSeconds: number;
   /** Routes that the appliance lacks, as far as it was asked. */
   readonly missing: Map<ReadKey, ApplianceError>;
@@ -54,7 +54,7 @@ export interface CallsParts {
   readonly notBefore?: NotBefore | undefined;
   readonly log: Logger;
   /** Reads the elapsed clock, see lib/time.ts. */
-  readonly now: () => number;
+  readonly elapsedNow: () => number;
 }
 
 /**
@@ -70,7 +70,7 @@ const betweenProbesMs = 2_000;
 
 interface MissingRoute {
   readonly error: ApplianceError;
-  readonly untilMs: number;
+  readonly untilElapsedMs: number;
 }
 
 /**
@@ -111,7 +111,7 @@ export class Calls {
   reader(step: StepCalls): ReadFrom {
     return async (key, params, options = {}) => {
       const known = this.#missing.get(key);
-      if (known && this.#parts.now() < known.untilMs) throw known.error;
+      if (known && this.#parts.elapsedNow() < known.untilElapsedMs) throw known.error;
       return await this.#queue.run(step, () => this.#call(step, key, params, options));
     };
   }
@@ -121,7 +121,8 @@ export class Calls {
    * one met a bad moment, or an appliance that should have it.
    */
   remember({ missing }: StepCalls): void {
-    for (const [key, error] of missing) this.#missing.set(key, { error, untilMs: this.#parts.now() + missingForMs });
+    for (const [key, error] of missing)
+      this.#missing.set(key, { error, untilElapsedMs: this.#parts.elapsedNow() + missingForMs });
   }
 
   /** Tries missing routes again, after what may have brought them. */
@@ -147,7 +148,7 @@ export class Calls {
   }
 
   #idled(): void {
-    const isBusy = steadyNow() < this.#queue.notBefore.urgentMs;
+    const isBusy = steadyNow() < this.#queue.notBefore.urgentSteadyMs;
     if (!isBusy && !this.#closing.signal.aborted && this.#parts.mayProbe()) this.#startProbing();
   }
 
@@ -166,12 +167,12 @@ export class Calls {
   async #ping(): Promise<boolean> {
     if (!this.#breaker.admit()) return false;
     const ended = this.#breaker.sent();
-    const startedAt = steadyNow();
+    const startSteadyMs = steadyNow();
     try {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
         limitMs: Math.min(probeLimitMs, this.#parts.timeoutMs),
       });
-      this.#queue.charge((steadyNow() - startedAt) / 1_000, 'urgent');
+      this.#queue.charge((steadyNow() - startSteadyMs) / 1_000, 'urgent');
       return true;
     } catch {
       return this.#breaker.callsSucceed;
@@ -190,17 +191,17 @@ export class Calls {
     if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#ping();
     const reason = step.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
     if (reason) throw new NotAskedError(reason);
-    const startedAt = steadyNow();
+    const startSteadyMs = steadyNow();
     let isUnanswered = false;
-    step.askedAtMs ??= this.#parts.now();
+    step.askedAtElapsedMs ??= this.#parts.elapsedNow();
     // A call that waits for proxies may take long.
     const ended = limitMs === undefined && !asksProxies(key) ? this.#breaker.sent() : undefined;
     try {
       const onUnreadable = (found: readonly UnreadableField[]): void => void step.unreadable.push(...found);
       const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable };
       const reply = await this.#client.read(key, params, step.signal, limits);
-      onDuration?.(steadyNow() - startedAt);
-      if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startedAt);
+      onDuration?.(steadyNow() - startSteadyMs);
+      if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startSteadyMs);
       return reply;
     } catch (error) {
       isUnanswered = error instanceof ApplianceError && error.reason === 'timeout';
@@ -211,7 +212,7 @@ export class Calls {
         step.missing.set(key, error);
       throw error;
     } finally {
-      const seconds = Math.min(Math.max(steadyNow() - startedAt - sleepsMsOf(key), 0), workMs) / 1_000;
+      const seconds = Math.min(Math.max(steadyNow() - startSteadyMs - sleepsMsOf(key), 0), workMs) / 1_000;
       step.spentSeconds += seconds;
       // An appliance that never answered did no work for us that could be known; the breaker spaces
       // those calls.

@@ -7,7 +7,7 @@ export interface DueListParts {
   /** How many steps that make calls may be under way. */
   readonly maxSteps: number;
   /** Returns the steady time before which the appliance is not to be asked for a job. */
-  readonly notBeforeMs: (job: Job) => number;
+  readonly notBeforeSteadyMs: (job: Job) => number;
   /** Returns false for a job that must wait for another one. */
   readonly mayTake: (job: Job) => boolean;
   /** Makes the next step of a job, and says in the job when another is due; never rejects. */
@@ -62,17 +62,17 @@ export class DueList {
 
   /** Returns the job to take now, if one is due and the budget allows it. */
   #next(): Job | undefined {
-    const nowMs = steadyNow();
+    const nowSteadyMs = steadyNow();
     return this.#waiting()
-      .filter((job) => isDue(job.due) && this.#notBeforeMs(job) <= nowMs)
+      .filter((job) => isDue(job.due) && this.#notBeforeSteadyMs(job) <= nowSteadyMs)
       .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
   }
 
   /** Returns the steady time from which a job may be taken; infinity until another step ends. */
-  #notBeforeMs(job: Job): number {
+  #notBeforeSteadyMs(job: Job): number {
     if (job.collector.makesNoCalls) return 0;
     const calling = [...this.#taken.keys()].filter(({ collector }) => !collector.makesNoCalls);
-    return calling.length < this.#parts.maxSteps ? this.#parts.notBeforeMs(job) : Number.POSITIVE_INFINITY;
+    return calling.length < this.#parts.maxSteps ? this.#parts.notBeforeSteadyMs(job) : Number.POSITIVE_INFINITY;
   }
 
   #waiting(): readonly Job[] {
@@ -81,9 +81,11 @@ export class DueList {
 
   /** Returns the time until the next look; undefined if the end of a step comes first. */
   #waitMs(): number | undefined {
-    const firstMs = Math.min(...this.#waiting().map((job) => Math.max(job.due.atMs, this.#notBeforeMs(job))));
-    if (firstMs === Number.POSITIVE_INFINITY) return undefined;
-    const waitMs = firstMs - steadyNow();
+    const firstSteadyMs = Math.min(
+      ...this.#waiting().map((job) => Math.max(job.due.steadyMs, this.#notBeforeSteadyMs(job))),
+    );
+    if (firstSteadyMs === Number.POSITIVE_INFINITY) return undefined;
+    const waitMs = firstSteadyMs - steadyNow();
     return Math.ceil(Math.min(Math.max(waitMs, 0), maxWaitMs));
   }
 }
@@ -91,5 +93,5 @@ export class DueList {
 function goesBefore(one: Job, other: Job): boolean {
   if (isFirst(one) || isFirst(other)) return isFirst(one);
   if (isRoutine(one) !== isRoutine(other)) return isRoutine(other);
-  return one.due.atMs < other.due.atMs;
+  return one.due.steadyMs < other.due.steadyMs;
 }

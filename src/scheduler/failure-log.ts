@@ -26,7 +26,6 @@ interface Trouble {
   /** Reasons that were logged. */
   readonly reasons: Set<FailureReason>;
   reason: FailureReason;
-  /** Unix milliseconds. */
   readonly sinceMs: number;
 }
 

@@ -28,7 +28,7 @@ interface JobState extends ScheduledCollector {
   /** When its next step is due: the next run, or the next farm of the run under way. */
   due: Due;
   /** When the run after the last or current one is due by the schedule. */
-  nextRunMs: number;
+  nextRunSteadyMs: number;
   /** How late the last run began, and the part of it that was lost on calls that failed. */
   late: { readonly ms: number; readonly lostMs: number };
   /** The time lost on failed calls of the appliance, when the last run began. */
@@ -43,8 +43,8 @@ interface JobState extends ScheduledCollector {
    * Age at which an optional collector is tried again whose route is missing; undefined if it is
    * not missing.
    */
-  retryAtMs: number | undefined;
-  /** The reason for which it does not run at present, and its beginning in Unix milliseconds. */
+  retryAtElapsedMs: number | undefined;
+  /** The reason for which it does not run at present, and since when. */
   blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True once it ran or was skipped for a reason. */
   hadFirstRun: boolean;
@@ -58,11 +58,11 @@ interface JobState extends ScheduledCollector {
 
 /** When a farm was read, and the time lost on calls that failed until then. */
 export interface ReadFarm {
-  readonly atMs: number;
+  readonly atSteadyMs: number;
   readonly lostMs: number;
 }
 
-/** The last runs of a collector, as far as there were any. Times are Unix milliseconds. */
+/** The last runs of a collector, as far as there were any. */
 export interface LastRun {
   readonly ok?: boolean;
   readonly durationMs?: number;
@@ -71,15 +71,14 @@ export interface LastRun {
 }
 
 export interface Due {
-  readonly atMs: number;
+  readonly steadyMs: number;
   /** The same by the system clock, so that a machine that slept is late and not silent. */
-  readonly wallMs?: number;
+  readonly unixMs?: number;
 }
 
 export interface Run {
-  /** Unix milliseconds. */
   readonly startedAtMs: number;
-  readonly sinceMs: number;
+  readonly startedAtSteadyMs: number;
   readonly next: Due;
   /** The farms that it is about; undefined for all. */
   readonly only: ReadonlySet<string> | undefined;
@@ -104,8 +103,8 @@ export interface ByFarm extends FarmReader {
 /** Reads farms one by one, with what concerns all of them. */
 export interface FarmReader {
   readonly collectFarm: CollectFarm;
-  /** When what concerns all farms was asked for, on the elapsed clock. */
-  readonly askedAtMs: number | undefined;
+  /** When what concerns all farms was asked for. */
+  readonly askedAtElapsedMs: number | undefined;
 }
 
 export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
@@ -148,15 +147,15 @@ export function createJob(
     priority,
     intervalMs,
     offsetMs: share * Math.min(intervalMs, maxDelayMs),
-    due: { atMs: Number.POSITIVE_INFINITY },
-    nextRunMs: Number.POSITIVE_INFINITY,
+    due: { steadyMs: Number.POSITIVE_INFINITY },
+    nextRunSteadyMs: Number.POSITIVE_INFINITY,
     late: { ms: 0, lostMs: 0 },
     lostBeforeMs: 0,
     isUrgent: false,
     run: undefined,
     last,
     missed: false,
-    retryAtMs: undefined,
+    retryAtElapsedMs: undefined,
     blocked: undefined,
     hadFirstRun: false,
     spentSeconds: 0,
@@ -168,7 +167,7 @@ export function createJob(
 /** Makes a job due now, as fast as the budget allows. Of several, the lowest `order` goes first. */
 export function wantNow(job: JobState, order = 0): void {
   // Far less than any interval.
-  job.due = { atMs: steadyNow() - 1 + order / 1_000 };
+  job.due = { steadyMs: steadyNow() - 1 + order / 1_000 };
   job.isUrgent = true;
 }
 
@@ -177,10 +176,10 @@ export function waitUntil(job: JobState, due: Due): void {
 }
 
 /** Records that a run begins, or would begin: how late it is, and when the next one is due. */
-export function planNext(job: JobState, next: Due, sinceMs: number, lostMs: number): void {
-  job.late = { ms: Math.max(0, sinceMs - job.nextRunMs), lostMs: lostMs - job.lostBeforeMs };
+export function planNext(job: JobState, next: Due, nowSteadyMs: number, lostMs: number): void {
+  job.late = { ms: Math.max(0, nowSteadyMs - job.nextRunSteadyMs), lostMs: lostMs - job.lostBeforeMs };
   job.lostBeforeMs = lostMs;
-  job.nextRunMs = next.atMs;
+  job.nextRunSteadyMs = next.steadyMs;
 }
 
 export function beginRun(job: JobState, run: Pick<Run, 'startedAtMs' | 'sinceMs' | 'next' | 'only'>): Run {
@@ -195,17 +194,17 @@ export function beginRun(job: JobState, run: Pick<Run, 'startedAtMs' | 'sinceMs'
   return job.run;
 }
 
-/** Records that a job does not run for now; `sinceMs` for a reason that lasts, in Unix milliseconds. */
+/** Records that a job does not run for now; `sinceMs` for a reason that lasts. */
 export function skipRun(job: JobState, reason: SkipReason, sinceMs: number | undefined): void {
   job.hadFirstRun = true;
   if (reason === 'breaker_open') job.missed = true;
   if (sinceMs !== undefined) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? sinceMs };
 }
 
-/** Records the result of a run that asked the appliance; `retryAtMs` if it lacks the route. */
-export function recordRun(job: JobState, last: LastRun, retryAtMs: number | undefined): void {
+/** Records the result of a run that asked the appliance; `retryAtElapsedMs` if it lacks the route. */
+export function recordRun(job: JobState, last: LastRun, retryAtElapsedMs: number | undefined): void {
   job.blocked = undefined;
-  job.retryAtMs = retryAtMs;
+  job.retryAtElapsedMs = retryAtElapsedMs;
   job.last = last;
 }
 
@@ -231,7 +230,7 @@ export function missRun(job: JobState): void {
 
 /** Has the route of a job that the appliance lacked be tried again. */
 export function retryRoute(job: JobState): void {
-  job.retryAtMs = undefined;
+  job.retryAtElapsedMs = undefined;
 }
 
 /** Returns true for the first job, unless it asks farm by farm: others would never be taken. */
@@ -239,8 +238,8 @@ export function isFirst({ priority, collector }: Pick<Job, 'priority' | 'collect
   return priority === 0 && !isFarmCollector(collector);
 }
 
-export function isDue({ atMs, wallMs }: Due): boolean {
-  return atMs <= steadyNow() || (wallMs !== undefined && wallMs <= Date.now());
+export function isDue({ steadyMs, unixMs }: Due): boolean {
+  return steadyMs <= steadyNow() || (unixMs !== undefined && unixMs <= Date.now());
 }
 
 /** Returns true if the next step of a job is charged to the routine budget too. */

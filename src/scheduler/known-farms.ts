@@ -66,8 +66,8 @@ export class KnownFarms {
   }
 
   #isOld({ name }: Farm): boolean {
-    const { takenAtMs = this.#state.elapsedNow() } = this.#state.reading(backends, name) ?? {};
-    return this.#state.elapsedNow() - takenAtMs > oldListMs;
+    const { takenAtElapsedMs = this.#state.elapsedNow() } = this.#state.reading(backends, name) ?? {};
+    return this.#state.elapsedNow() - takenAtElapsedMs > oldListMs;
   }
 
   #farm(name: string): Farm | undefined {

@@ -9,9 +9,9 @@ import type { ReadFrom } from '../collectors/collector.ts';
  */
 const provesForMs = 60_000;
 
-/** A list of farms that was read, and when it was asked for, on the elapsed clock. */
+/** A list of farms that was read, and when it was asked for. */
 interface ListedFarms {
-  readonly takenAtMs: number;
+  readonly takenAtElapsedMs: number;
   readonly data: { readonly farms: readonly { readonly name: string; readonly profile: string | undefined }[] };
 }
 
@@ -26,9 +26,9 @@ export interface L4FarmsParts {
 /** Keeps the reads that act on L4 farms from L4 farms (docs/api.md §1.7). */
 export class L4Farms {
   readonly #parts: L4FarmsParts;
-  #changedAtMs = Number.NEGATIVE_INFINITY;
+  #changedAtElapsedMs = Number.NEGATIVE_INFINITY;
   /** The summary that was read because no list was new enough. */
-  #own: { readonly atMs: number; readonly profiles: Promise<Profiles> } | undefined;
+  #own: { readonly atElapsedMs: number; readonly profiles: Promise<Profiles> } | undefined;
 
   constructor(parts: L4FarmsParts) {
     this.#parts = parts;
@@ -36,7 +36,7 @@ export class L4Farms {
 
   /** Forgets the profiles, after a change of farms. */
   changed(): void {
-    this.#changedAtMs = this.#parts.elapsedNow();
+    this.#changedAtElapsedMs = this.#parts.elapsedNow();
     this.#own = undefined;
   }
 
@@ -60,19 +60,19 @@ export class L4Farms {
    * that a list which is read less often is not overruled between two reads.
    */
   #listedAs(name: string) {
-    const nowMs = this.#parts.elapsedNow();
-    return this.#parts.listed().flatMap(({ takenAtMs, data }) => {
+    const nowElapsedMs = this.#parts.elapsedNow();
+    return this.#parts.listed().flatMap(({ takenAtElapsedMs, data }) => {
       const profile = data.farms.find((farm) => farm.name === name)?.profile;
-      const ageMs = nowMs - takenAtMs;
-      if (!profile || takenAtMs < this.#changedAtMs || ageMs >= 2 * provesForMs) return [];
+      const ageMs = nowElapsedMs - takenAtElapsedMs;
+      if (!profile || takenAtElapsedMs < this.#changedAtElapsedMs || ageMs >= 2 * provesForMs) return [];
       return [{ farm: safeFarmName(name, profile), ageMs }];
     });
   }
 
   #ownList(read: ReadFrom): Promise<Profiles> {
     const { elapsedNow } = this.#parts;
-    if (this.#own && elapsedNow() - this.#own.atMs < provesForMs) return this.#own.profiles;
-    const own = { atMs: elapsedNow(), profiles: profilesOf(read) };
+    if (this.#own && elapsedNow() - this.#own.atElapsedMs < provesForMs) return this.#own.profiles;
+    const own = { atElapsedMs: elapsedNow(), profiles: profilesOf(read) };
     this.#own = own;
     own.profiles.catch(() => {
       if (this.#own === own) this.#own = undefined;

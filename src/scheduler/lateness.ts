@@ -7,13 +7,12 @@ import type { Job } from './job.ts';
  * appliance answers, the life of their readings.
  */
 export class Lateness {
-  /** When the appliance last answered, steady as all times here. */
-  #answeredAtMs = Number.NEGATIVE_INFINITY;
+  #answeredAtSteadyMs = Number.NEGATIVE_INFINITY;
   /** The time that was spent on steps that failed: no reading lives longer for it. */
   #lostMs = 0;
 
   answered(): void {
-    this.#answeredAtMs = steadyNow();
+    this.#answeredAtSteadyMs = steadyNow();
   }
 
   /** Returns the time that was lost so far. */
@@ -49,7 +48,7 @@ export class Lateness {
    */
   roundMs({ readFarms }: Pick<Job, 'readFarms'>): number {
     const [oldest] = readFarms.values();
-    return oldest ? Math.max(0, this.#answeredAtMs - oldest.atMs - (this.#lostMs - oldest.lostMs)) : 0;
+    return oldest ? Math.max(0, this.#answeredAtSteadyMs - oldest.atSteadyMs - (this.#lostMs - oldest.lostMs)) : 0;
   }
 
   /**
@@ -57,15 +56,15 @@ export class Lateness {
    * `max_stale` must not make it blink: then it stays for two of the intervals that are possible.
    * Failures, and a call that is not answered yet, stretch nothing here, however long they take.
    */
-  lifeMs({ intervalMs, maxStaleMs, late, nextRunMs, lostBeforeMs }: Job): number {
-    const waitedMs = this.#answeredAtMs - nextRunMs - (this.#lostMs - lostBeforeMs);
+  lifeMs({ intervalMs, maxStaleMs, late, nextRunSteadyMs, lostBeforeMs }: Job): number {
+    const waitedMs = this.#answeredAtSteadyMs - nextRunSteadyMs - (this.#lostMs - lostBeforeMs);
     const lateMs = Math.max(late.ms - late.lostMs, waitedMs, 0);
     return lateMs > 0 ? Math.max(maxStaleMs, 2 * (intervalMs + lateMs)) : maxStaleMs;
   }
 }
 
 /** Returns the time between two runs as it is, in whole intervals. */
-export function measuredIntervalMs({ intervalMs, late, nextRunMs }: Job): number {
-  const lateMs = Math.max(late.ms, steadyNow() - nextRunMs);
+export function measuredIntervalMs({ intervalMs, late, nextRunSteadyMs }: Job): number {
+  const lateMs = Math.max(late.ms, steadyNow() - nextRunSteadyMs);
   return Math.round((intervalMs + lateMs) / intervalMs) * intervalMs;
 }

@@ -72,8 +72,8 @@ export interface PollerHandover {
   readonly availability: AvailabilityState;
   /** By the name of the collector. */
   readonly lastRuns: ReadonlyMap<string, LastRun>;
-  /** When a collector is tried again whose route is missing, on the elapsed clock, by its name. */
-  readonly retriesAtMs: ReadonlyMap<string, number>;
+  /** When a collector is tried again whose route is missing, by its name. */
+  readonly retriesAtElapsedMs: ReadonlyMap<string, number>;
   readonly lateness: Lateness;
   /** When each farm was read, by the name of the collector. */
   readonly readFarms: ReadonlyMap<string, ReadonlyMap<string, ReadFarm>>;
@@ -89,10 +89,10 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
       const { name } = each.collector;
       const intervalMs = cron.intervalMs(each.schedule);
       const last = handover?.lastRuns.get(name);
-      const retryAtMs = handover?.retriesAtMs.get(name);
+      const retryAtElapsedMs = handover?.retriesAtElapsedMs.get(name);
       const readFarms = handover?.readFarms.get(name);
       const parameters = { appliance, priority, intervalMs, jitterRatio, last, readFarms };
-      return [name, { ...createJob(each, parameters), retryAtMs }];
+      return [name, { ...createJob(each, parameters), retryAtElapsedMs }];
     }),
   );
   const lateness = handover?.lateness ?? new Lateness();
@@ -100,7 +100,7 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
   const readingPublisher = new ReadingPublisher({ ...parts, jobs }, [counters, failures]);
   const listeners = [readingPublisher, counters, failures, ...(parts.listeners ?? [])];
   const state = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: handover?.state });
-  const breaker = createBreaker({ now: state.elapsedNow, random });
+  const breaker = createBreaker({ elapsedNow: state.elapsedNow, random });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
   const availability = new Availability({
     before: handover?.availability,

@@ -52,9 +52,9 @@ export class RunLifecycle {
   /** Begins a run, and plans the next one; undefined if there is a reason to skip this one. */
   begin(job: Job, only?: ReadonlySet<string>): Run | undefined {
     const { cron, lateness, now, polling, random } = this.#parts;
-    const sinceMs = steadyNow();
+    const startedAtSteadyMs = steadyNow();
     const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random });
-    planNext(job, next, sinceMs, lateness.lostMs);
+    planNext(job, next, startedAtSteadyMs, lateness.lostMs);
     for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
     const reason = this.reasonToSkip(job);
     if (reason) {
@@ -63,14 +63,15 @@ export class RunLifecycle {
       this.#parts.publisher.republish();
       return undefined;
     }
-    return beginRun(job, { startedAtMs: now(), sinceMs, next, only });
+    return beginRun(job, { startedAtMs: now(), startedAtSteadyMs, next, only });
   }
 
   /** Returns why a job need not run now; undefined if it is admitted. */
   reasonToSkip(job: Job): SkipReason | undefined {
     const { farms } = this.#parts.state.facts;
     if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';
-    if (job.retryAtMs !== undefined && this.#parts.state.elapsedNow() < job.retryAtMs) return 'unsupported';
+    if (job.retryAtElapsedMs !== undefined && this.#parts.state.elapsedNow() < job.retryAtElapsedMs)
+      return 'unsupported';
     if (this.isUnlicensed(job)) return 'unlicensed';
     if (!this.#parts.calls.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
@@ -81,11 +82,11 @@ export class RunLifecycle {
    * Returns when a job is due whose run is over: by its schedule, but not before the first
    * collector has left others their part of the budget; soon for the activation that is missing.
    */
-  #afterRun(job: Job, next: Due, earliestMs: number): Due {
+  #afterRun(job: Job, next: Due, earliestSteadyMs: number): Due {
     const isMissing = this.#parts.state.facts.licensed === false && job.collector.name === activation;
-    const soonMs = steadyNow() + whileUnlicensedMs;
-    if (isMissing && soonMs < next.atMs) return { atMs: soonMs };
-    return earliestMs > next.atMs ? { atMs: earliestMs } : next;
+    const soonSteadyMs = steadyNow() + whileUnlicensedMs;
+    if (isMissing && soonSteadyMs < next.steadyMs) return { steadyMs: soonSteadyMs };
+    return earliestSteadyMs > next.steadyMs ? { steadyMs: earliestSteadyMs } : next;
   }
 
   /**
@@ -99,10 +100,10 @@ export class RunLifecycle {
     return isFarmCollector(job.collector) ? 0 : spentMs / (routineBusyRatio * maxRatioOfRoutine);
   }
 
-  #leastIntervalOfFirstMs({ collector, maxStaleMs }: Job, { sinceMs }: Run, budgetMs: number): number {
+  #leastIntervalOfFirstMs({ collector, maxStaleMs }: Job, { startedAtSteadyMs }: Run, budgetMs: number): number {
     const leastMs = budgetMs / maxRatioOfFirst;
     if (this.#isPartial(collector)) return leastMs;
-    const fairMs = Math.max(budgetMs, steadyNow() - sinceMs) / ratioOfFirst;
+    const fairMs = Math.max(budgetMs, steadyNow() - startedAtSteadyMs) / ratioOfFirst;
     return Math.max(leastMs, Math.min(fairMs, maxStaleMs / 2));
   }
 
@@ -121,7 +122,7 @@ export class RunLifecycle {
 
   end(job: Job, run: Run, outcome: RunOutcome): void {
     const { state, readingPublisher } = this.#parts;
-    endRun(job, run, outcome, this.#afterRun(job, run.next, run.sinceMs + this.#leastIntervalMs(job, run)));
+    endRun(job, run, outcome, this.#afterRun(job, run.next, run.startedAtSteadyMs + this.#leastIntervalMs(job, run)));
     if (outcome !== 'closing') {
       if (outcome !== 'ok' && !state.reading(job.collector)) readingPublisher.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
@@ -131,11 +132,11 @@ export class RunLifecycle {
     run.over.resolve();
   }
 
-  #ran(job: Job, { startedAtMs, sinceMs }: Run, outcome: 'ok' | 'failed' | 'unsupported_route'): void {
+  #ran(job: Job, { startedAtMs, startedAtSteadyMs }: Run, outcome: 'ok' | 'failed' | 'unsupported_route'): void {
     // A collector without its route neither succeeds nor fails.
     if (outcome === 'unsupported_route') return recordRun(job, {}, this.#parts.state.elapsedNow() + missingForMs);
     const ok = outcome === 'ok';
-    const durationMs = steadyNow() - sinceMs;
+    const durationMs = steadyNow() - startedAtSteadyMs;
     this.#parts.counters.ended(job.collector.name, ok);
     const success = ok && { lastSuccessMs: startedAtMs + durationMs };
     recordRun(job, { ...job.last, ok, durationMs, lastAttemptMs: startedAtMs, ...success }, undefined);

@@ -17,7 +17,7 @@ export interface Cron {
 }
 
 interface Matches {
-  /** The time for which they were computed, Unix milliseconds as all here. */
+  /** The time for which they were computed; the others are Unix milliseconds too. */
   readonly atMs: number;
   readonly last: number | undefined;
   readonly next: number;
@@ -69,5 +69,5 @@ export function nextDue(
   const nowMs = Date.now();
   const waits = cron.matches(schedule).map((match) => match + delayMs - nowMs);
   const waitMs = waits.find((wait) => wait >= intervalMs / 2) ?? Math.max(...waits);
-  return { atMs: steadyNow() + waitMs, wallMs: nowMs + waitMs };
+  return { steadyMs: steadyNow() + waitMs, unixMs: nowMs + waitMs };
 }

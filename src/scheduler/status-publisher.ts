@@ -62,8 +62,8 @@ export class StatusPublisher {
    */
   publish(): void {
     const { name, jobs, store, counters, breaker, availability, state, listeners = [] } = this.#parts;
-    const elapsedMs = state.elapsedNow();
-    const up = availability.isUp(elapsedMs);
+    const nowElapsedMs = state.elapsedNow();
+    const up = availability.isUp(nowElapsedMs);
     const failureReason = availability.failing?.reason;
     const collectors = [...jobs].map(([collector, job]) => ({
       collector,
@@ -81,7 +81,7 @@ export class StatusPublisher {
     if (up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp)
       for (const listener of listeners) listener.onAnswering?.(up, failureReason);
     this.#wasUp = up ?? this.#wasUp;
-    const clockOffsetSeconds = availability.clockOffsetSeconds(elapsedMs);
+    const clockOffsetSeconds = availability.clockOffsetSeconds(nowElapsedMs);
     const numbers = {
       up,
       failureReason,
@@ -104,22 +104,22 @@ export class StatusPublisher {
     const { name, url, labels, objectives, isRequestLogEmpty, jobs, breaker, availability, state, store, now } =
       this.#parts;
     const { shown, leftOut } = store.series(name);
-    const [elapsedMs, nowMs] = [state.elapsedNow(), now()];
+    const [nowElapsedMs, nowMs] = [state.elapsedNow(), now()];
     const stale = state.staleCollectors;
     return buildApplianceStatus({
       name,
       url,
       labels,
       objectives,
-      isRequestLogEmpty: isRequestLogEmpty?.() ?? false,
-      up: availability.isUp(elapsedMs),
+      isLogSilent: isLogSilent?.() ?? false,
+      up: availability.isUp(nowElapsedMs),
       failing: availability.failing,
       deactivated: state.facts.licensed === false,
       breaker: breaker.state,
       apiCertificate: availability.state.certificate,
       readings: state.snapshot(),
       lastKnown: state.lastKnown,
-      timeOf: (momentMs) => Math.round(nowMs - (elapsedMs - momentMs)),
+      unixMsOf: (atElapsedMs) => Math.round(nowMs - (nowElapsedMs - atElapsedMs)),
       series: shown,
       seriesLeftOut: leftOut,
       collectors: [...jobs.values()].map((job) => this.#collectorStatus(job, stale)),
@@ -130,7 +130,7 @@ export class StatusPublisher {
     const { failures, breaker } = this.#parts;
     const { name } = job.collector;
     const { ok, lastSuccessMs } = job.last;
-    const isSupported = job.retryAtMs === undefined;
+    const isSupported = job.retryAtElapsedMs === undefined;
     const unreadable = failures.unreadableOf(name);
     return {
       name,
@@ -149,7 +149,7 @@ export class StatusPublisher {
    * undefined where the appliance lacks what it reads.
    */
   #intervalMs(job: Job): number | undefined {
-    if (job.retryAtMs !== undefined) return undefined;
+    if (job.retryAtElapsedMs !== undefined) return undefined;
     return Math.max(measuredIntervalMs(job), this.#parts.cron.gapMs(job.schedule));
   }
 

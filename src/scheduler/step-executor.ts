@@ -43,8 +43,8 @@ type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
 interface StepTarget {
   readonly job: Job;
   readonly farm?: string | undefined;
-  /** When a part of it was asked for before this step, on the elapsed clock. */
-  readonly readerAskedAtMs?: number | undefined;
+  /** When a part of it was asked for before this step. */
+  readonly readerAskedAtElapsedMs?: number | undefined;
   readonly urgency: Urgency;
 }
 
@@ -54,7 +54,7 @@ export class StepExecutor {
   /** The newest list of farms when a farm in it was refused, by the origin of the reading. */
   readonly #refused = new Map<string, readonly Farm[] | undefined>();
   readonly #l4Farms: L4Farms;
-  /** When farms were changed through the gateway, on the elapsed clock. */
+  /** When farms were changed through the gateway. */
   readonly #changed = new Map<string, number>();
 
   constructor(parts: StepExecutorParts) {
@@ -75,7 +75,7 @@ export class StepExecutor {
   /** Returns true if a farm that is silent answers clients since it was asked, see answersAgain. */
   anyAnswersAgain(): boolean {
     const { state } = this.#parts;
-    const context = { facts: state.facts, changedAtMs: (farm: string) => this.#changed.get(farm) };
+    const context = { facts: state.facts, changedAtElapsedMs: (farm: string) => this.#changed.get(farm) };
     return state.reading(farms)?.data.farms.some((farm) => answersAgain(context, farm)) ?? false;
   }
 
@@ -147,26 +147,29 @@ export class StepExecutor {
     let reader: FarmReader | undefined;
     const step = await this.#attempt(target, async (context, call) => {
       const collectFarm = await collector.begin(context);
-      reader = { collectFarm, askedAtMs: call.askedAtMs };
+      reader = { collectFarm, askedAtElapsedMs: call.askedAtElapsedMs };
     });
     return { ...step, reader };
   }
 
-  async #oneFarm(target: StepTarget, farm: Farm, { collectFarm, askedAtMs }: FarmReader): Promise<StepOutcome> {
+  async #oneFarm(target: StepTarget, farm: Farm, { collectFarm, askedAtElapsedMs }: FarmReader): Promise<StepOutcome> {
     const { job } = target;
-    const step = await this.#attempt({ ...target, farm: farm.name, readerAskedAtMs: askedAtMs }, async (context) => {
-      try {
-        const data = await collectFarm(farm, context);
-        this.#refused.delete(readingKey({ collector: job.collector.name, farm: farm.name }));
-        return this.#isListed(farm) ? data : undefined;
-      } catch (error) {
-        if (this.#mayBeDeleted(job, farm, error) || (await isGone(context, farm, error))) return undefined;
-        throw error;
-      }
-    });
+    const step = await this.#attempt(
+      { ...target, farm: farm.name, readerAskedAtElapsedMs: askedAtElapsedMs },
+      async (context) => {
+        try {
+          const data = await collectFarm(farm, context);
+          this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
+          return this.#isListed(farm) ? data : undefined;
+        } catch (error) {
+          if (this.#mayBeDeleted(job, farm, error) || (await isGone(context, farm, error))) return undefined;
+          throw error;
+        }
+      },
+    );
     if (isOneOf(skipReasons, step.outcome)) return step;
     job.readFarms.delete(farm.name);
-    job.readFarms.set(farm.name, { atMs: steadyNow(), lostMs: this.#parts.lateness.lostMs });
+    job.readFarms.set(farm.name, { atSteadyMs: steadyNow(), lostMs: this.#parts.lateness.lostMs });
     return step;
   }
 
@@ -201,28 +204,28 @@ export class StepExecutor {
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt({ job, farm, readerAskedAtMs, urgency }: StepTarget, work: Work): Promise<StepOutcome> {
+  async #attempt({ job, farm, readerAskedAtElapsedMs, urgency }: StepTarget, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, state } = this.#parts;
-    const startedAtMs = steadyNow();
+    const startSteadyMs = steadyNow();
     const own: StepCalls = {
       signal: closing,
       urgency,
       skipReason: () => reasonToStop(job),
-      askedAtMs: undefined,
+      askedAtElapsedMs: undefined,
       spentSeconds: 0,
       missing: new Map(),
       unreadable: [],
     };
     try {
       const data = await work(this.#contextOf(calls.reader(own), job), own);
-      const changes = this.#keep({ job, farm, readerAskedAtMs }, data, own);
+      const changes = this.#keep({ job, farm, readerAskedAtElapsedMs }, data, own);
       // A licence that is missing now may come at any moment, and its routes with it.
       if (state.facts.licensed !== false) calls.remember(own);
       return { outcome: 'ok', ...(changes && { changes }) };
     } catch (thrown) {
       if (closing.aborted) return { outcome: 'closing' };
       if (thrown instanceof NotAskedError) return { outcome: thrown.reason };
-      lateness.lost(steadyNow() - startedAtMs);
+      lateness.lost(steadyNow() - startSteadyMs);
       return this.#failed(job, farm, toError(thrown));
     } finally {
       if (job.run) job.run.spentSeconds += own.spentSeconds;
@@ -231,16 +234,16 @@ export class StepExecutor {
 
   /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
   #keep(
-    { job, farm, readerAskedAtMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'urgency'>,
+    { job, farm, readerAskedAtElapsedMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'urgency'>,
     data: unknown,
-    { askedAtMs, unreadable }: StepCalls,
-  ): StateDelta | undefined {
+    { askedAtElapsedMs, unreadable }: StepCalls,
+  ): StateChanges | undefined {
     const { state, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
     // A reading made of two has the age of the older one.
-    const takenAtMs = Math.min(askedAtMs ?? state.elapsedNow(), readerAskedAtMs);
+    const takenAtElapsedMs = Math.min(askedAtElapsedMs ?? state.elapsedNow(), readerAskedAtElapsedMs);
     const isWhole = unreadable.length === 0;
-    const reading = { collector, farm, data, takenAtMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
+    const reading = { collector, farm, data, takenAtElapsedMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
     const changes = data === undefined ? undefined : state.put(reading);
     const origin = { collector: collector.name, farm };
     failures.recovered(origin);
@@ -277,7 +280,7 @@ export class StepExecutor {
       inProbeSlot,
       newest: (collector, farm) => state.reading(collector, farm)?.data,
       safeFarmName: (farm) => this.#l4Farms.safeFarmName(read, farm),
-      changedAtMs: (farm) => this.#changed.get(farm),
+      changedAtElapsedMs: (farm) => this.#changed.get(farm),
       // Facts may be newer after a call than before it.
       get facts() {
         return state.facts;

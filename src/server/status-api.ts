@@ -111,10 +111,10 @@ export function registerStatusApi(
   function jsonOf(name: string): Buffer | undefined {
     const known = shared.get(name);
     if (known) return known;
-    const startMs = steadyNow();
+    const startSteadyMs = steadyNow();
     const status = fleet.statusOf(name);
-    const bytes = status && jsonWithProblems(status);
-    const tookMs = steadyNow() - startMs;
+    const bytes = status && bytesOf(status);
+    const tookMs = steadyNow() - startSteadyMs;
     if (bytes && tookMs >= largeMs) {
       shared.set(name, bytes);
       setTimeout(() => shared.delete(name), Math.min(10 * tookMs, maxSharedMs)).unref();

@@ -27,8 +27,8 @@ export interface NewReading extends ReadingLife {
   readonly collector: Collector;
   readonly farm?: string | undefined;
   readonly data: unknown;
-  /** When it was asked for, on the elapsed clock. */
-  readonly takenAtMs: number;
+  /** When it was asked for. */
+  readonly takenAtElapsedMs: number;
   /** False where a value or a row of its replies could not be read. */
   readonly isWhole: boolean;
 }
@@ -142,12 +142,13 @@ export class ApplianceState {
   put(reading: NewReading): StateDelta {
     const { collector, farm, ...stored } = reading;
     const origin = { collector: collector.name, farm };
-    const key = readingKey(origin);
-    if ((this.#readings.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > stored.takenAtMs) return noDelta;
-    const bytes = this.#admit(origin, stored.data);
+    const key = keyOf(origin);
+    if ((this.#readings.get(key)?.takenAtElapsedMs ?? Number.NEGATIVE_INFINITY) > kept.takenAtElapsedMs)
+      return noChanges;
+    const bytes = this.#admit(origin, kept.data);
     const { appliance, listeners, now } = this.#parts;
-    const objects = collector.entity?.states(stored.data) ?? [];
-    const moment = { atMs: now(), elapsedMs: this.elapsedNow() };
+    const objects = collector.entity?.states(kept.data) ?? [];
+    const moment = { atMs: now(), atElapsedMs: this.elapsedNow() };
     const { states, transitions } = compareStates(appliance, this.#objects.get(key), objects, moment);
     this.#objects.set(key, states);
     for (const listener of listeners) listener.onReading?.(reading, transitions, moment);
@@ -162,10 +163,10 @@ export class ApplianceState {
 
   /** Removes and returns stale readings. `maxAgeMs` returns the age up to which a reading is shown. */
   expire(maxAgeMs: (reading: Origin & ReadingLife) => number): readonly Reading[] {
-    const elapsedMs = this.elapsedNow();
+    const nowElapsedMs = this.elapsedNow();
     const expired: Reading[] = [];
     for (const [key, reading] of this.#readings) {
-      if (elapsedMs - reading.takenAtMs < maxAgeMs(reading)) continue;
+      if (nowElapsedMs - reading.takenAtElapsedMs < maxAgeMs(reading)) continue;
       const { collector, farm } = reading;
       this.#readings.delete(key);
       this.#stale.set(key, { collector, farm });

@@ -4,7 +4,7 @@
 
 import { activation } from '../collectors/activation.ts';
 import { appliance } from '../collectors/appliance.ts';
-import { nextLookAtMs } from '../collectors/ask-farms.ts';
+import { nextAskElapsedMs } from '../collectors/ask-farms.ts';
 import { backends } from '../collectors/backends.ts';
 import { type Certificate, certificates } from '../collectors/certificates.ts';
 import { closedState, type Collector } from '../collectors/collector.ts';
@@ -48,8 +48,8 @@ interface Snapshot
   readonly readings: ReadonlyMap<string, Reading>;
   /** Readings that are too old to be shown. */
   readonly lastKnown: ReadonlyMap<string, Reading>;
-  /** Converts a moment on the elapsed clock to Unix milliseconds. */
-  readonly timeOf: (elapsedMs: number) => number;
+  /** Converts from the elapsed clock. */
+  readonly unixMsOf: (atElapsedMs: number) => number;
 }
 
 /** Collectors with fields of their own in the status; the data of all others is in `readings`. */
@@ -115,21 +115,21 @@ function buildSilence(
   farm: ListedFarm,
   list: Reading,
 ): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs' | 'nextLookMs'> {
-  const answersClients = probed !== undefined && hasHandshakeSince(probed, farm, list);
-  const askedMs = snapshot.timeOf(askedAtMs(farm, list));
+  const answersClients = probed !== undefined && answersSince(probed, farm, list);
+  const askedMs = snapshot.unixMsOf(askedAtElapsedMs(farm, list));
   if (answersClients) return { isSilent: false, answersClients, askedMs };
-  const nextMs = nextLookAtMs(farm);
-  return { askedMs, ...(nextMs !== undefined && { nextLookMs: snapshot.timeOf(nextMs) }) };
+  const nextMs = nextAskElapsedMs(farm);
+  return { askedMs, ...(nextMs !== undefined && { nextLookMs: snapshot.unixMsOf(nextMs) }) };
 }
 
 /** Returns true if a handshake succeeded after the appliance was asked for the farm. */
 function hasHandshakeSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
   const hasHandshook = probed.isReachable === true && hasAnswered(probed);
-  return hasHandshook && probed.probedAtMs > askedAtMs(farm, list) && !isOutdated(probed, farm, list);
+  return hasHandshook && probed.probedAtElapsedMs > askedAtElapsedMs(farm, list) && !isOvertaken(probed, farm, list);
 }
 
-function askedAtMs({ asked }: ListedFarm, { takenAtMs }: Reading): number {
-  return asked?.atMs ?? takenAtMs;
+function askedAtElapsedMs({ asked }: ListedFarm, { takenAtElapsedMs }: Reading): number {
+  return asked?.atElapsedMs ?? takenAtElapsedMs;
 }
 
 /** Returns a function that finds the connections of a farm, unless they were counted before it changed. */
@@ -138,7 +138,7 @@ function connectionsIn(snapshot: Snapshot) {
   const byFarm = new Map(counted?.data.map((each) => [each.farm, each]));
   return (farm: string, { since }: Reading): Pick<FarmStatus, 'established' | 'pending'> => {
     const changed = since?.({ object: 'farm', labels: { farm } });
-    if (!counted || (changed && counted.takenAtMs < changed.elapsedMs)) return {};
+    if (!counted || (changed && counted.takenAtElapsedMs < changed.atElapsedMs)) return {};
     const { established, pending } = byFarm.get(farm) ?? {};
     return { established, pending };
   };
@@ -168,7 +168,7 @@ function buildFarm(
     ...(config?.logs !== undefined && { logs: config.logs }),
     ...(config?.proxy && { proxy: config.proxy }),
     certificates: config?.certificates,
-    ...(configured && { configuredAtMs: snapshot.timeOf(configured.takenAtMs) }),
+    ...(configured && { configuredAtMs: snapshot.unixMsOf(configured.takenAtElapsedMs) }),
     backends: isKnown ? listed : undefined,
     configuredBackends: isKnown ? undefined : named,
     readings: otherReadings(farmReadings),
@@ -208,7 +208,7 @@ function countProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
   const accepting = probed.filter(({ isReachable }) => isReachable);
   const unanswered = accepting.filter((each) => isUnanswered(each) || isSilent(each)).map(({ farm }) => farm);
   const reached = accepting.length - unanswered.length;
-  const oldestMs = snapshot.timeOf(Math.min(...probed.map(({ probedAtMs }) => probedAtMs)));
+  const oldestMs = snapshot.unixMsOf(Math.min(...probed.map(({ probedAtElapsedMs }) => probedAtElapsedMs)));
   return { farms: probed.length, reached, oldestMs, ...(unanswered.length > 0 && { unanswered }) };
 }
 
@@ -220,16 +220,16 @@ function buildProbe(
 ): ProbeStatus | undefined {
   if (!probed || isOutdated(probed, farm, list)) return undefined;
   if (probed.isUnasked && probed.isReachable === undefined) return undefined;
-  const { isReachable, connectSeconds, failure, served, address, probedAtMs } = probed;
-  return { isReachable, connectSeconds, failure, served, address, atMs: snapshot.timeOf(probedAtMs) };
+  const { isReachable, connectSeconds, failure, served, address, probedAtElapsedMs } = probed;
+  return { isReachable, connectSeconds, failure, served, address, atMs: snapshot.unixMsOf(probedAtElapsedMs) };
 }
 
-/** Returns true if the farm changed after the probe. */
-function isOutdated({ known, probedAtMs }: ProbedFarm, farm: ListedFarm, { since }: Reading): boolean {
+/** Returns true for a probe after which the farm has changed: it says nothing. */
+function isOvertaken({ known, probedAtElapsedMs }: ProbedFarm, farm: ListedFarm, { since }: Reading): boolean {
   const { state, vip, vport } = known.listed;
   if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return true;
   const changed = since?.({ object: 'farm', labels: { farm: farm.name } });
-  return changed !== undefined && probedAtMs < changed.elapsedMs;
+  return changed !== undefined && probedAtElapsedMs < changed.atElapsedMs;
 }
 
 /**
@@ -251,7 +251,7 @@ function buildBackends(
   changed: Moment | undefined,
 ): readonly BackendStatus[] | undefined {
   const reading = readingIn(snapshot.readings, backends, farm);
-  if (!reading || (changed && reading.takenAtMs < changed.elapsedMs)) return undefined;
+  if (!reading || (changed && reading.takenAtElapsedMs < changed.atElapsedMs)) return undefined;
   const { data, since } = reading;
   return data.backends?.map(({ service, backend, state, established }) => ({
     service,
@@ -341,12 +341,12 @@ function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, reado
  * Maps each file to the farms that named it when their configuration was last read, however long
  * ago; undefined for too many. Readings of deleted farms are removed.
  */
-function lastUsesByFile({ readings, lastKnown, timeOf }: Snapshot): ReadonlyMap<string, LastKnownUse> | undefined {
+function lastUsesByFile({ readings, lastKnown, unixMsOf }: Snapshot): ReadonlyMap<string, LastKnownUse> | undefined {
   const configured = readingsOf([...lastKnown.values(), ...readings.values()], farmConfig);
   if (isTooMany(configured.map(({ data }) => data))) return undefined;
   const uses = new Map<string, { readonly farms: string[]; readMs: number }>();
-  for (const { data, takenAtMs } of configured) {
-    const readMs = timeOf(takenAtMs);
+  for (const { data, takenAtElapsedMs } of configured) {
+    const readMs = unixMsOf(takenAtElapsedMs);
     for (const file of data.certificates ?? []) {
       const before = uses.get(file);
       before?.farms.push(data.farm);

@@ -77,11 +77,11 @@ export function createHealthSummary(parts: {
 
   return () => {
     if (newest) return newest;
-    const startMs = steadyNow();
-    newest = summarize();
-    // Dropped then, because a summary keeps the readings in memory.
+    const startSteadyMs = steadyNow();
+    newest = take();
+    // Dropped after that time, because it retains the readings.
     const drop = (): void => {
-      const sharedMs = Math.min(Math.max(sharedForMs, 10 * (steadyNow() - startMs)), maxSharedMs);
+      const sharedMs = Math.min(Math.max(sharedForMs, 10 * (steadyNow() - startSteadyMs)), maxSharedMs);
       setTimeout(() => (newest = undefined), sharedMs).unref();
     };
     newest.then(drop, drop);

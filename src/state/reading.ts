@@ -14,7 +14,7 @@ export function readingKey({ collector, farm }: Origin): string {
 /** A moment in Unix milliseconds, and on the elapsed clock (lib/time.ts). */
 export interface Moment {
   readonly atMs: number;
-  readonly elapsedMs: number;
+  readonly atElapsedMs: number;
 }
 
 /** Returns when an object was seen to change to its state; undefined if it never was. */
@@ -23,8 +23,8 @@ export type Since = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
 /** The newest data of a collector, or of a collector and a farm. */
 export interface Reading<Data = unknown> extends Origin {
   readonly data: Data;
-  /** When it was asked for, on the elapsed clock. */
-  readonly takenAtMs: number;
+  /** When it was asked for. */
+  readonly takenAtElapsedMs: number;
   /** False where a value or a row of its replies could not be read. */
   readonly isWhole: boolean;
   /** When the states in it began, as far as that was seen. */

@@ -38,7 +38,7 @@ function givenReadings(world: World) {
     labels: {},
     intervalMs: 30_000,
     newest: (collector, farm) => known.reading(collector, farm)?.data,
-    changedAtMs: () => undefined,
+    changedAtElapsedMs: () => undefined,
     // As a summary that was read just now would say.
     safeFarmName: ({ name }) => Promise.resolve(safeFarmName(name, world.farms.get(name)?.profile)),
     signal: new AbortController().signal,
@@ -63,7 +63,8 @@ function givenReadings(world: World) {
 
   async function readFarm(collector: FarmCollector, farm: Farm): Promise<void> {
     const data = await askFor(collector, farm);
-    if (data !== undefined) known.put({ collector, farm: farm.name, data, takenAtMs: known.elapsedNow(), ...life });
+    if (data !== undefined)
+      known.put({ collector, farm: farm.name, data, takenAtElapsedMs: known.elapsedNow(), ...life });
   }
 
   const listed = (): readonly Farm[] => known.facts.farms ?? [];
@@ -79,7 +80,13 @@ function givenReadings(world: World) {
      */
     async words({ areLost = false } = {}): Promise<readonly string[]> {
       const data = await farms.collect(context);
-      const changes = known.put({ collector: farms, farm: undefined, data, takenAtMs: known.elapsedNow(), ...life });
+      const changes = known.put({
+        collector: farms,
+        farm: undefined,
+        data,
+        takenAtElapsedMs: known.elapsedNow(),
+        ...life,
+      });
       if (areLost) return [];
       for (const farm of listed().filter(({ name }) => changes.farms.includes(name))) {
         await readFarm(backends, farm);

@@ -51,13 +51,13 @@ export interface PinnedPlan {
   readonly reads: ReadSnapshot;
 }
 
-/** What a plan has read: guards need not read it again at once. */
-export interface ReadSnapshot {
-  readonly cache: ReadCache;
-  /** `writeCountOf` of the gateway before the first read. */
-  readonly writeCount: number;
-  /** The time of the last read, by the steady clock. */
-  readonly atMs: number;
+/** Replies of an appliance that guards need not ask for again at once. */
+export interface RecentReads {
+  readonly replies: KnownReplies;
+  /** The value of `changeCountOf` of the gateway before the first of them. */
+  readonly changeCount: number;
+  /** When the last of them was read, by the steady clock. */
+  readonly atSteadyMs: number;
 }
 
 /** The response for the caller, from the appliance or from the gateway. */

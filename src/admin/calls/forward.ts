@@ -185,13 +185,13 @@ async function bufferBody(
 }
 
 /** Reports the outcome of a call, once. */
-function createOutcomeReporter({ call, onOutcome }: Pick<ForwardOptions, 'call' | 'onOutcome'>) {
-  const startedAtMs = steadyNow();
+function createOutcome({ call, onOver }: Pick<Forwarding, 'call' | 'onOver'>) {
+  const startSteadyMs = steadyNow();
   const reported = Promise.withResolvers<void>();
   let reporting: Promise<void> | undefined;
 
   async function reportOnce(outcome: Partial<EventFields>): Promise<void> {
-    const durationMs = Math.round(steadyNow() - startedAtMs);
+    const durationMs = Math.round(steadyNow() - startSteadyMs);
     try {
       const sent = call.stage === 'sent' ? call.body?.sent() : undefined;
       await onOutcome({ event: 'outcome', duration_ms: durationMs, ...sent, ...outcome });

@@ -270,6 +270,16 @@ export class Gateway {
     return overridden;
   }
 
+  /**
+   * Returns the replies that the plan of a change was just made from; undefined if a change was
+   * sent to the appliance since, or if this one had to wait.
+   */
+  #recentReplies({ appliance, plan }: AdminCall): KnownReplies | undefined {
+    const recent = plan?.recent;
+    if (!recent || recent.changeCount !== this.changeCountOf(appliance)) return undefined;
+    return steadyNow() - recent.atSteadyMs < maxReadAgeMs ? recent.replies : undefined;
+  }
+
   /** Checks again what may have changed during a wait. */
   #recheck(call: AdminCall, { appliance, session }: SlotContext): void {
     assertNotFrozen(this.#parts.freeze, call.target);

@@ -79,16 +79,19 @@ export function createRecorder(parts: RecorderParts) {
 
   /** Returns true if another refusal of a principal is recorded; otherwise counts it. */
   function allowDenialRecord({ name: principal, role }: Principal): boolean {
-    if (denials.tryTake(principal)) return true;
-    const { sinceMs = steadyNow(), count = 0 } = suppressed.get(principal) ?? {};
-    suppressed.set(principal, { principal, role, sinceMs, count: count + 1 });
+    if (denials.secondsUntil(principal, 1) === 0) {
+      denials.take(principal, 1);
+      return true;
+    }
+    const { sinceSteadyMs = steadyNow(), count = 0 } = suppressed.get(principal) ?? {};
+    suppressed.set(principal, { principal, role, sinceSteadyMs, count: count + 1 });
     return false;
   }
 
   /** Records the numbers that are this old. Does not reject: other records must not be lost. */
   async function recordSuppressed(ageMs = minuteMs): Promise<void> {
-    for (const { principal, role, sinceMs, count } of suppressed.values()) {
-      if (steadyNow() - sinceMs < ageMs) continue;
+    for (const { principal, role, sinceSteadyMs, count } of suppressed.values()) {
+      if (steadyNow() - sinceSteadyMs < ageMs) continue;
       suppressed.delete(principal);
       const record = { ...noRequest, event: 'denied', principal, role, suppressed: count } as const;
       await journal.append(record).catch((error: unknown) => onLost(error, { id: noRequest.request }));
@@ -153,7 +156,7 @@ const unwritableText = {
 interface Suppressed {
   readonly principal: string;
   readonly role: Role;
-  readonly sinceMs: number;
+  readonly sinceSteadyMs: number;
   readonly count: number;
 }
 

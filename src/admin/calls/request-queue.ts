@@ -55,8 +55,8 @@ export interface RequestQueueParts {
 }
 
 /** The holder of a slot, and since when by the steady clock. */
-interface Holder extends WorkLabel {
-  readonly sinceMs: number;
+interface Holder extends QueuedWork {
+  readonly sinceSteadyMs: number;
 }
 
 /** The requests of one kind for one appliance. */
@@ -96,7 +96,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxQueueWaitMs }: Req
     } finally {
       clearTimeout(timer);
     }
-    const holder = { ...label, sinceMs: steadyNow() };
+    const holder = { ...what, sinceSteadyMs: steadyNow() };
     running.add(holder);
     return holder;
   }
@@ -167,7 +167,7 @@ function occupantsOf({ running }: QueueLine): string {
   const named = [...alike.values()].flatMap((holders) => {
     const [first] = holders;
     if (!first) return [];
-    const seconds = Math.round((steadyNow() - Math.min(...holders.map(({ sinceMs }) => sinceMs))) / 1_000);
+    const seconds = Math.round((steadyNow() - Math.min(...holders.map(({ sinceSteadyMs }) => sinceSteadyMs))) / 1_000);
     return `${plural(holders.length, first.noun)} ${first.object}, unanswered for ${seconds} s`;
   });
   return `under way: ${named.join('; ') || 'nothing'}`;

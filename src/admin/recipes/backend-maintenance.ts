@@ -130,7 +130,7 @@ function drainedStep(context: RecipeContext, backend: RecipeBackend): Step {
   return {
     title: `Wait until its connections are gone, ${formatDuration(withinMs)} at most`,
     async run() {
-      const startedAt = context.steadyNow();
+      const startSteadyMs = context.steadyNow();
       await waitUntil(context, {
         read: () => rereadBackend(context, backend),
         isDone: ({ status, established }) => status === 'maintenance' && established === 0,
@@ -139,7 +139,7 @@ function drainedStep(context: RecipeContext, backend: RecipeBackend): Step {
         withinMs,
         remedy: `To wait longer, repeat the command with a longer --wait. To end the remaining connections and sessions: ${cutCommand(context, backend)}`,
       });
-      return `No connections are left after ${formatDuration(context.steadyNow() - startedAt)}.`;
+      return `No connections are left after ${formatDuration(context.steadyNow() - startSteadyMs)}.`;
     },
   };
 }

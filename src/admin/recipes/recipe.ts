@@ -129,14 +129,15 @@ export async function waitUntil<Seen>(
   { steadyNow, sleep, progress }: Pick<RecipeContext, 'steadyNow' | 'sleep' | 'progress'>,
   { read, isDone, backsOff = () => false, describe, withinMs, remedy }: Wait<Seen>,
 ): Promise<Seen> {
-  const deadline = steadyNow() + withinMs;
+  const deadlineSteadyMs = steadyNow() + withinMs;
   let shown = '';
   let pauseMs = pollIntervalMs;
   for (;;) {
     const seen = await read();
     if (isDone(seen)) return seen;
     const description = describe(seen);
-    if (steadyNow() >= deadline) throw new AdminError('Timed out waiting', { detail: `${description}.`, remedy });
+    if (steadyNow() >= deadlineSteadyMs)
+      throw new AdminError('Timed out waiting', { detail: `${description}.`, remedy });
     if (description !== shown) progress(description);
     shown = description;
     await sleep(pauseMs);

@@ -4,7 +4,7 @@ import { type Breaker, createBreaker } from '../../../src/appliance/breaker.ts';
 
 function given({ random = 0 }: { random?: number } = {}) {
   const clock = { ms: 1_000_000 };
-  const breaker = createBreaker({ now: () => clock.ms, random: () => random });
+  const breaker = createBreaker({ elapsedNow: () => clock.ms, random: () => random });
   return { breaker, clock };
 }
 

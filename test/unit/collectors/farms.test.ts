@@ -125,9 +125,13 @@ describe('the farms collector', () => {
   });
 
   it.each([
-    ['a later probe that succeeded', { facts: { answersSinceMs: new Map([['shop', 70_000]]) } }, true],
-    ['an earlier probe that succeeded', { facts: { answersSinceMs: new Map([['shop', 50_000]]) } }, false],
-    ['a change through the gateway', { changedAtMs: (name: string) => (name === 'shop' ? 70_000 : undefined) }, true],
+    ['a probe that was answered since', { facts: { answersSinceElapsedMs: new Map([['shop', 70_000]]) } }, true],
+    ['a probe that was answered before', { facts: { answersSinceElapsedMs: new Map([['shop', 50_000]]) } }, false],
+    [
+      'a change through the gateway',
+      { changedAtElapsedMs: (name: string) => (name === 'shop' ? 70_000 : undefined) },
+      true,
+    ],
     ['nothing new', {}, false],
   ])('retries a farm that was silent a minute ago after %s: %s', async (_, news, isAsked) => {
     const silent = {
@@ -135,9 +139,9 @@ describe('the farms collector', () => {
       profile: 'http',
       state: 'unknown',
       isSilent: true,
-      asked: { atMs: 60_000, timeouts: 4 },
+      asked: { atElapsedMs: 60_000, timeouts: 4 },
     };
-    const other = { name: 'db', profile: 'l4xnat', state: 'up', asked: { atMs: 60_000 } };
+    const other = { name: 'db', profile: 'l4xnat', state: 'up', asked: { atElapsedMs: 60_000 } };
     const before = { farms: [silent, other], excluded: 0, isOneByOne: true, hasAddresses: true };
     const replies = { readFarmsSummary: summaryOf('shop'), readFarmStatus: { params: { status: 'up' } } };
 

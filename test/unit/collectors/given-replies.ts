@@ -46,7 +46,7 @@ const nothingKnown: Facts = {
   version: undefined,
   licensed: undefined,
   activationEndSeconds: undefined,
-  answersSinceMs: undefined,
+  answersSinceElapsedMs: undefined,
 };
 
 /** How an appliance says no; `routeMissing` is what an edition says that lacks the call. */
@@ -96,7 +96,7 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     labels: {},
     intervalMs: 30_000,
     newest: () => undefined,
-    changedAtMs: () => undefined,
+    changedAtElapsedMs: () => undefined,
     safeFarmName: ({ name, profile }) => Promise.resolve(safeFarmName(name, profile)),
     signal: new AbortController().signal,
     vip: plainVip,

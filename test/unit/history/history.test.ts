@@ -28,14 +28,14 @@ async function given(file?: string, keepMs = 1e12) {
     const traffic = Object.entries(bytes).map(
       ([name, receivedBytes]): Traffic => ({ name, receivedBytes, sentBytes: 0 }),
     );
-    const reading = { collector: interfaces, data: { traffic, interfaces: [] }, takenAtMs: atMs, isWhole: true };
-    listener.onReading?.({ ...reading, maxStaleMs: 1, lifeMs: 1 }, transitions, { atMs, elapsedMs: atMs });
+    const reading = { collector: interfaces, data: { traffic, interfaces: [] }, takenAtElapsedMs: atMs, isWhole: true };
+    listener.onReading?.({ ...reading, maxStaleMs: 1, lifeMs: 1 }, transitions, { atMs, atElapsedMs: atMs });
   };
   const interfaceOf = (ip: string, { isWhole = true } = {}) => {
     atMs += 60_000;
     const data = { traffic: [], interfaces: [{ name: 'eth0', state: 'up', kind: 'nic', ip, mac: '', parent: '' }] };
-    const reading = { collector: interfaces, data, takenAtMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
-    listener.onReading?.(reading, [], { atMs, elapsedMs: atMs });
+    const reading = { collector: interfaces, data, takenAtElapsedMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
+    listener.onReading?.(reading, [], { atMs, atElapsedMs: atMs });
   };
   const moveTo = (scope: string): void => void (listener = history.listenerOf({ name: 'lb', scope }));
   const lost = async () => (await registry.getSingleMetric(lostMetric.name)!.get()).values[0]?.value;

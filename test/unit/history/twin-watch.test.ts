@@ -27,7 +27,7 @@ function givenTwins(more: (appliance: string) => readonly (readonly [string, Rea
   const readingsOf = (appliance: string): Readings | undefined => {
     looks();
     const data = [{ file: 'shop.pem', kind: 'certificate', commonName: 'shop', notAfterSeconds: ends.get(appliance) }];
-    const reading = { collector: 'certificates', data, takenAtMs: 0, since: undefined, isWhole: true };
+    const reading = { collector: 'certificates', data, takenAtElapsedMs: 0, since: undefined, isWhole: true };
     return answering.has(appliance) ? new Map([['certificates', reading], ...more(appliance)]) : undefined;
   };
   const twins = new TwinWatch({ store, readingsOf });
@@ -40,8 +40,8 @@ function givenTwins(more: (appliance: string) => readonly (readonly [string, Rea
     looks,
     /** Something was read of an appliance. */
     read(appliance: string) {
-      const reading = { collector: farmConfig, data: {}, takenAtMs: 0, maxStaleMs: 1, lifeMs: 1, isWhole: true };
-      twins.listenerOf(appliance).onReading?.(reading, [], { atMs: 0, elapsedMs: 0 });
+      const reading = { collector: farmConfig, data: {}, takenAtElapsedMs: 0, maxStaleMs: 1, lifeMs: 1, isWhole: true };
+      twins.listenerOf(appliance).onReading?.(reading, [], { atMs: 0, atElapsedMs: 0 });
     },
     async shown(name = 'zlb_twin_differences') {
       const text = await textOf(store);
@@ -105,7 +105,7 @@ it('twins are not shown once one does not respond, or a reading is too old', asy
 
 /** Sixty farms, of each of which one appliance has three hundred backends that the other one lacks. */
 function manyBackends(appliance: string): readonly (readonly [string, Reading])[] {
-  const of = { takenAtMs: 0, since: undefined, isWhole: true };
+  const of = { takenAtElapsedMs: 0, since: undefined, isWhole: true };
   const names = Array.from({ length: 60 }, (_, index) => `farm-${index}`);
   const list = { farms: names.map((name) => ({ name, profile: 'http', state: 'up' })), excluded: 0 };
   const backend = { object: 'backend', service: 'web', settings: { weight: '1' } } as const;

@@ -15,8 +15,8 @@ type Given = Origin & { readonly data: unknown; readonly isWhole?: boolean };
 function readings(...others: readonly Given[]): Readings {
   return new Map(
     [...usual, ...others].map((each): [string, Reading] => [
-      readingKey(each),
-      { takenAtMs: 0, since: undefined, isWhole: true, ...each },
+      keyOf(each),
+      { takenAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );
 }

@@ -17,7 +17,7 @@ function given() {
   const limits: (number | undefined)[] = [];
   const clock = { ms: 0, recoveries: 0 };
   const asked: ReadKey[] = [];
-  const breaker = createBreaker({ now: () => performance.now(), random: () => 0 });
+  const breaker = createBreaker({ elapsedNow: () => performance.now(), random: () => 0 });
   const calls = new Calls({
     breaker,
     connect: (onCall) => ({
@@ -50,14 +50,14 @@ function given() {
     idleMs: 15_000,
     mayProbe: () => false,
     log,
-    now: () => clock.ms,
+    elapsedNow: () => clock.ms,
   });
   const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
   const step: StepCalls = {
     signal: new AbortController().signal,
     urgency: 'urgent',
     skipReason: () => skipReason.reason,
-    askedAtMs: undefined,
+    askedAtElapsedMs: undefined,
     spentSeconds: 0,
     missing: new Map(),
     unreadable: [],
@@ -192,7 +192,7 @@ describe('a call', () => {
     await answered;
 
     expect(step.spentSeconds).toBeCloseTo(0.06, 5);
-    expect(calls.notBefore.urgentMs - performance.now()).toBeCloseTo(0, 5);
+    expect(calls.notBefore.urgentSteadyMs - performance.now()).toBeCloseTo(0, 5);
   });
 
   it('dates the reading of its step by the oldest of several replies', async () => {
@@ -203,7 +203,7 @@ describe('a call', () => {
     clock.ms = 90_000;
     await read('readStats', {});
 
-    expect(step.askedAtMs).toBe(5_000);
+    expect(step.askedAtElapsedMs).toBe(5_000);
   });
 });
 

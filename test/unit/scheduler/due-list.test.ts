@@ -31,13 +31,13 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
       { appliance: 'lb', priority: named.size, intervalMs, jitterRatio: 0.1 },
     );
     const waitMs = cron.matches(schedule)[0]! - Date.now();
-    waitUntil(job, { atMs: performance.now() + waitMs, wallMs: Date.now() + waitMs });
+    waitUntil(job, { steadyMs: performance.now() + waitMs, unixMs: Date.now() + waitMs });
     named.set(job, { name, stepMs });
   }
   const list = new DueList({
     jobs: [...named.keys()],
     maxSteps: 1,
-    notBeforeMs: () => 0,
+    notBeforeSteadyMs: () => 0,
     mayTake: () => true,
     async step(job) {
       const { name, stepMs } = named.get(job)!;

@@ -107,7 +107,7 @@ describe('the failure log', () => {
     });
     const put = (count: number) =>
       failures.onReading(
-        { collector: farmsCollector, data: undefined, takenAtMs: 0, maxStaleMs: 0, lifeMs: 0, isWhole: true },
+        { collector: farmsCollector, data: undefined, takenAtElapsedMs: 0, maxStaleMs: 0, lifeMs: 0, isWhole: true },
         Array.from({ length: count }, (_, index) => change(`f${index}`)),
       );
 

@@ -95,7 +95,7 @@ describe('a thousand appliances', () => {
 const emptyReading: NewReading = {
   collector: applianceCollector,
   data: {},
-  takenAtMs: 0,
+  takenAtElapsedMs: 0,
   isWhole: true,
   maxStaleMs: 0,
   lifeMs: 0,
@@ -133,12 +133,12 @@ async function given(names: readonly string[]) {
           listeners: [],
           now: () => 0,
         }),
-        availability: { answeredAtMs: undefined, called: false, offsetSeconds: undefined, failing: undefined },
+        availability: { answeredAtElapsedMs: undefined, called: false, offsetSeconds: undefined, failing: undefined },
         lastRuns: new Map(),
-        retriesAtMs: new Map(),
+        retriesAtElapsedMs: new Map(),
         lateness: new Lateness(),
         readFarms: new Map(),
-        notBefore: { urgentMs: 0, routineMs: 0 },
+        notBefore: { urgentSteadyMs: 0, routineSteadyMs: 0 },
       },
     };
   };
@@ -151,7 +151,7 @@ async function given(names: readonly string[]) {
   await fleet.watch(names.map((name) => ({ name, labels: {} })));
   const tell = (appliance: string): void => {
     const transition: Transition = { atMs: 0, appliance, object: 'farm', labels: {}, from: 'up', to: 'down' };
-    tellers.get(appliance)?.onReading?.(emptyReading, [transition], { atMs: 0, elapsedMs: 0 });
+    tellers.get(appliance)?.onReading?.(emptyReading, [transition], { atMs: 0, atElapsedMs: 0 });
   };
   return { fleet, started, expired, published, tell };
 }

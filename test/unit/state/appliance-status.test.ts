@@ -22,8 +22,8 @@ type Given = Origin & Partial<Reading>;
 const byKey = (readings: readonly Given[]) =>
   new Map(
     readings.map((each): [string, Reading] => [
-      readingKey(each),
-      { data: undefined, takenAtMs: 0, since: undefined, isWhole: true, ...each },
+      keyOf(each),
+      { data: undefined, takenAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );
 
@@ -41,7 +41,7 @@ const nothingRead: Parameters<typeof buildApplianceStatus>[0] = {
   breaker: 'closed',
   readings: new Map(),
   lastKnown: new Map(),
-  timeOf: (elapsedMs) => startedAtMs + elapsedMs,
+  unixMsOf: (atElapsedMs) => startedAtMs + atElapsedMs,
   series: 0,
   seriesLeftOut: 0,
   collectors: [],
@@ -229,22 +229,22 @@ it('the data of other collectors is shown unchanged, of the appliance and of eac
 
 describe('backends of a farm', () => {
   const backend = { service: 'main', backend: '10.0.0.1:80', state: 'down', established: 0 };
-  const readAt = (takenAtMs: number, changedAtMs?: number): FarmStatus | undefined =>
+  const readAt = (takenAtElapsedMs: number, changedAtElapsedMs?: number): FarmStatus | undefined =>
     statusOf(
       {
         collector: 'farms',
         data: { farms: [shop], excluded: 0 },
-        since: () => (changedAtMs === undefined ? undefined : { atMs: 0, elapsedMs: changedAtMs }),
+        since: () => (changedAtElapsedMs === undefined ? undefined : { atMs: 0, atElapsedMs: changedAtElapsedMs }),
       },
-      { collector: 'backends', farm: 'shop', data: { backends: [backend] }, takenAtMs },
+      { collector: 'backends', farm: 'shop', data: { backends: [backend] }, takenAtElapsedMs },
     ).farms?.[0];
 
   it.each([
     ['read while its state stayed', 50_000, undefined, 'down'],
     ['read after its state changed', 50_000, 49_999, 'down'],
     ['read before its state changed: they are not known', 50_000, 50_001, undefined],
-  ])('are shown or unknown: %s', (_, takenAtMs, changedAtMs, state) => {
-    expect(readAt(takenAtMs, changedAtMs)?.backends?.[0]?.state).toBe(state);
+  ])('%s', (_, takenAtElapsedMs, changedAtElapsedMs, state) => {
+    expect(readAt(takenAtElapsedMs, changedAtElapsedMs)?.backends?.[0]?.state).toBe(state);
   });
 });
 
@@ -252,8 +252,8 @@ it('the users of a certificate are as old as the oldest configuration that was r
   const farms = ['shop', 'blog'].map((name) => ({ ...shop, name }));
   const status = statusOf(
     { collector: 'farms', data: { farms, excluded: 0 } },
-    { collector: 'farm_config', farm: 'shop', data: { checks: [], certificates: ['a.pem'] }, takenAtMs: 60_000 },
-    { collector: 'farm_config', farm: 'blog', data: { checks: [], certificates: [] }, takenAtMs: 30_000 },
+    { collector: 'farm_config', farm: 'shop', data: { checks: [], certificates: ['a.pem'] }, takenAtElapsedMs: 60_000 },
+    { collector: 'farm_config', farm: 'blog', data: { checks: [], certificates: [] }, takenAtElapsedMs: 30_000 },
     { collector: 'certificates', data: [{ file: 'a.pem', state: 'valid' }] },
   );
 
@@ -286,9 +286,9 @@ it.each([
 describe('the last known use of a certificate', () => {
   const store = { collector: 'certificates', data: [{ file: 'a.pem', state: 'valid' }] };
   const list = { collector: 'farms', data: { farms: [shop], excluded: 0 } };
-  const config = (farm: string, takenAtMs: number, certificates: readonly string[] = ['a.pem']) => {
+  const config = (farm: string, takenAtElapsedMs: number, certificates: readonly string[] = ['a.pem']) => {
     const data = { farm, certificates, checks: [], backends: undefined, protocol: undefined };
-    return { collector: 'farm_config', farm, data, takenAtMs };
+    return { collector: 'farm_config', farm, data, takenAtElapsedMs };
   };
   const useIn = (readings: readonly Given[], stale: readonly Given[]) => {
     const { usedBy, lastKnownUse } = statusWith([...readings, store], stale).certificates?.[0] ?? {};
@@ -324,22 +324,22 @@ describe('a probe of a farm', () => {
     vip: '192.0.2.40',
     vport: '443',
     address,
-    probedAtMs: 50_000,
+    probedAtElapsedMs: 50_000,
     isReachable: true,
     connectSeconds: 0.01,
     failure: undefined,
-    ranAtMs: 0,
+    ranAtElapsedMs: 0,
     served: [],
   };
   const listed = { ...shop, vip: '192.0.2.40', vport: '443' };
 
   /** The farm as listed now, and as it was when it was probed; it changed at this time. */
-  function given(now: object, changedAtMs?: number, served: readonly object[] = []): ApplianceStatus {
+  function given(now: object, changedAtElapsedMs?: number, served: readonly object[] = []): ApplianceStatus {
     const readings: readonly (Origin & Partial<Reading>)[] = [
       {
         collector: 'farms',
         data: { farms: [{ ...listed, ...now }], excluded: 0 },
-        since: () => (changedAtMs === undefined ? undefined : { atMs: 0, elapsedMs: changedAtMs }),
+        since: () => (changedAtElapsedMs === undefined ? undefined : { atMs: 0, atElapsedMs: changedAtElapsedMs }),
       },
       { collector: 'vip', data: [{ ...probed, served, known: { listed } }], since: undefined },
     ];
@@ -353,8 +353,8 @@ describe('a probe of a farm', () => {
     ['in another state: it says nothing', { state: 'down' }, undefined, undefined],
     ['at another port: it says nothing', { vport: '8443' }, undefined, undefined],
     ['at another address: it says nothing', { vip: '192.0.2.41' }, undefined, undefined],
-  ])('is used or ignored: %s', (_, now, changedAtMs, probe) => {
-    const status = given(now, changedAtMs);
+  ])('%s', (_, now, changedAtElapsedMs, probe) => {
+    const status = given(now, changedAtElapsedMs);
 
     if (probe) expect(status.farms?.[0]?.probe).toMatchObject(probe);
     else expect(status.farms?.[0]?.probe).toBeUndefined();
@@ -367,7 +367,12 @@ describe('a probe of a farm', () => {
       { collector: 'farms', data: { farms: names.map((name) => ({ ...listed, name })), excluded: 0 } },
       {
         collector: 'vip',
-        data: names.map((farm, index) => ({ ...probed, farm, probedAtMs: 50_000 - 10_000 * index, known: { listed } })),
+        data: names.map((farm, index) => ({
+          ...probed,
+          farm,
+          probedAtElapsedMs: 50_000 - 10_000 * index,
+          known: { listed },
+        })),
         since: undefined,
       },
     );
@@ -380,7 +385,7 @@ describe('a probe of a farm', () => {
     ['earlier: its proxy is silent', 60_000, { isSilent: true }, ['shop']],
   ])('decides about a silent farm that completes a handshake %s', (_, atMs, silence, unanswered) => {
     const served = [{ serverName: '', failure: undefined }];
-    const status = given({ isSilent: true, asked: { atMs } }, undefined, served);
+    const status = given({ isSilent: true, asked: { atElapsedMs: atMs } }, undefined, served);
 
     expect(status.farms?.[0]).toMatchObject({ ...silence, askedMs: startedAtMs + atMs });
     expect(status.probes?.unanswered).toEqual(unanswered);
@@ -389,8 +394,8 @@ describe('a probe of a farm', () => {
   it.each([
     ['never answered twice: the next look is four minutes after the last', 2, 240_000],
     ['answered late: no look leaves anything on the appliance', 0, undefined],
-  ])('schedules the next probe of a silent farm whose calls %s', (_, timeouts, afterMs) => {
-    const status = given({ isSilent: true, asked: { atMs: 60_000, timeouts } });
+  ])('of a silent farm whose calls %s', (_, timeouts, afterMs) => {
+    const status = given({ isSilent: true, asked: { atElapsedMs: 60_000, timeouts } });
 
     expect(status.farms?.[0]?.nextLookMs).toBe(afterMs && startedAtMs + 60_000 + afterMs);
   });

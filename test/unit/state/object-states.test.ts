@@ -3,7 +3,7 @@ import type { ObjectState } from '../../../src/collectors/collector.ts';
 import { compareStates, type ObjectStates, sinceOf } from '../../../src/state/object-states.ts';
 
 const farm = (name: string, state: string): ObjectState => ({ object: 'farm', labels: { farm: name }, state });
-const moment = { atMs: 5, elapsedMs: 7 };
+const moment = { atMs: 5, atElapsedMs: 7 };
 
 /** Compares each reading with the one before it. */
 function given() {
@@ -67,7 +67,7 @@ it('a transition dates the state of its object, and a clock that was set back do
   const since = sinceOf(states, () => 3);
 
   expect(sinceOf(first.states, () => 9)).toBeUndefined();
-  expect(['shop', 'db'].map((name) => since?.(farm(name, '')))).toEqual([{ atMs: 3, elapsedMs: 7 }, undefined]);
+  expect(['shop', 'db'].map((name) => since?.(farm(name, '')))).toEqual([{ atMs: 3, atElapsedMs: 7 }, undefined]);
   expect(sinceOf(states, () => 9)?.(farm('shop', ''))).toEqual(moment);
 });
 

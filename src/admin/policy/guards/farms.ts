@@ -17,9 +17,9 @@ const proxyAnswersMs = 5_000;
  */
 export async function calledFarm(context: GuardContext): Promise<Farm | undefined> {
   const name = callParam(context, 'farmname');
-  const startedAtMs = steadyNow();
+  const startSteadyMs = steadyNow();
   const listed = profilesIn(await context.read('readFarmsSummary', {}))?.get(name);
-  const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
+  const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startSteadyMs));
   const profile = listed ?? '';
   if (listed !== undefined && isKnownSilent(context, name)) return { name, profile, state: 'unknown', isSilent: true };
   try {
