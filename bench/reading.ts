@@ -1,4 +1,4 @@
-import { backends, type FarmBackends } from '../src/collectors/backends.ts';
+import { backendsCollector, type FarmBackends } from '../src/collectors/backends.ts';
 import { collectorFamilies } from '../src/collectors/registry.ts';
 import { writeReading } from '../src/collectors/rows.ts';
 import { fillRegistry } from '../src/metrics/render.ts';
@@ -26,7 +26,7 @@ export async function readingResults(page: string): Promise<Result> {
       const readings = Array.from({ length: size.farms }, (_, farm) => farmBackends(`farm-${farm}`));
       return timed(async () => {
         for (const reading of readings) {
-          const write = writeReading(backends.families, reading, { compact: false });
+          const write = writeReading(backendsCollector.families, reading, { compact: false });
           store.put('lb', reading.farm, fillRegistry('lb', write), { rank: 0, maxSeries: 1_000_000 });
         }
         // Resolves once they are rendered; a page of no appliance takes no time.

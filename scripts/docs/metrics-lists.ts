@@ -1,6 +1,6 @@
 import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
 import { familiesByPart } from '../../src/app/appliance-families.ts';
-import { vip } from '../../src/collectors/vip.ts';
+import { vipCollector } from '../../src/collectors/vip.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { isStateSet } from '../families.ts';
@@ -19,7 +19,9 @@ export function metricsLists(): Readonly<Record<string, string>> {
     return [
       `## ${name}`,
       ...(enabled ? [] : ['Off by default.']),
-      ...(name === vip.name ? ['By default of L4 farms alone ([configuration](configuration.md#collectors)).'] : []),
+      ...(name === vipCollector.name
+        ? ['By default of L4 farms alone ([configuration](configuration.md#collectors)).']
+        : []),
       ...(shared.length > 0 ? [`It also feeds ${shared.join(' and ')}.`] : []),
       list(own),
     ].join('\n\n');

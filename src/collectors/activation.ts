@@ -31,7 +31,7 @@ const nothingKnown = {
 const daySeconds = 86_400;
 
 /** The activation status; docs/api.md §3.19 has the recipe. */
-export const activation = defineCollector<Activation>({
+export const activationCollector = defineCollector<Activation>({
   name: 'activation',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,

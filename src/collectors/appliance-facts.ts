@@ -1,9 +1,9 @@
-import { activation } from './activation.ts';
-import { appliance } from './appliance.ts';
+import { activationCollector } from './activation.ts';
+import { applianceCollector } from './appliance.ts';
 import type { ApplianceCollector, Edition, Facts } from './collector.ts';
-import { farms } from './farms.ts';
-import { summary } from './summary.ts';
-import { vip } from './vip.ts';
+import { farmsCollector } from './farms.ts';
+import { summaryCollector } from './summary.ts';
+import { vipCollector } from './vip.ts';
 
 /**
  * Derives what collectors know of each other from the newest data of each, by name, however old it
@@ -11,14 +11,14 @@ import { vip } from './vip.ts';
  */
 export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
   const latest = <Data>(collector: ApplianceCollector<Data>): Data | undefined => dataOf(newest, collector);
-  const description = latest(appliance);
-  const activated = latest(activation);
-  const probed = latest(vip);
+  const description = latest(applianceCollector);
+  const activated = latest(activationCollector);
+  const probed = latest(vipCollector);
   return {
     // The list with states, else the summary, which has none.
     farms:
-      latest(farms)?.farms ??
-      latest(summary)?.farms.map(({ name, profile }) => ({ name, profile: profile ?? '', state: 'unknown' })),
+      latest(farmsCollector)?.farms ??
+      latest(summaryCollector)?.farms.map(({ name, profile }) => ({ name, profile: profile ?? '', state: 'unknown' })),
     edition: editionOf(description?.edition) ?? activated?.edition,
     product: description?.product,
     version: description?.version,

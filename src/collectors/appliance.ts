@@ -33,7 +33,7 @@ const applianceRows = rowsOf((reading: ApplianceDescription) => [reading], {
  * Reads the identity of the appliance. After a change of the version, missing routes are tried
  * again.
  */
-export const appliance = defineCollector<ApplianceDescription>({
+export const applianceCollector = defineCollector<ApplianceDescription>({
   name: 'appliance',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,

@@ -96,7 +96,7 @@ const profilesWithoutStats = ['datalink'];
  * §3.6): statistics, and for an L4 farm its list, since its statistics may start a daemon and cut
  * all L4 farms (§1.7).
  */
-export const backends = defineFarmCollector<FarmBackends>({
+export const backendsCollector = defineFarmCollector<FarmBackends>({
   name: 'backends',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -105,8 +105,8 @@ export const backends = defineFarmCollector<FarmBackends>({
   covers: ({ name, profile, isSilent }) =>
     !isSilent && fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
   // The configuration of the farm has those of its services.
-  configured: ({ backends: list }) =>
-    list
+  configured: ({ backends }) =>
+    backends
       ?.filter(({ service }) => service === '')
       .map((each) => configuredBackend(each, { ...each, max_conns: each.maxConnections })),
   begin: () =>
@@ -201,8 +201,8 @@ function saysNothing({ state }: Farm, list: readonly Backend[]): boolean {
   return list.length === 0 && (state === 'down' || state === 'unknown');
 }
 
-function listOf({ backends: list }: FarmBackends): readonly Backend[] {
-  return list ?? [];
+function listOf({ backends }: FarmBackends): readonly Backend[] {
+  return backends ?? [];
 }
 
 /** Internal words that some releases let through (docs/api.md §2.2). */

@@ -14,7 +14,7 @@ export interface Backups {
 const backupRows = rowsOf((backups: Backups) => [backups], {});
 
 /** Reads the number of backups and the age of the newest. It never reads their contents. */
-export const backups = defineCollector<Backups>({
+export const backupsCollector = defineCollector<Backups>({
   name: 'backups',
   schedule: '0 */30 * * * *',
   maxStaleMs: 7_200_000,

@@ -28,7 +28,7 @@ const issuedRows = rowsOf((list: readonly Certificate[]) => list.filter(({ kind 
 const fileRows = rowsOf((list: readonly Certificate[]) => list, file);
 
 /** The certificate store. Only the list is read: a download would carry the private key. */
-export const certificates = defineCollector<readonly Certificate[]>({
+export const certificatesCollector = defineCollector<readonly Certificate[]>({
   name: 'certificates',
   schedule: '0 */10 * * * *',
   // Dates do not change while the appliance is away, and an expiry must not be hidden by an outage.

@@ -15,7 +15,7 @@ const nodeRows = rowsOf((node: LocalNode) => [node], { node: ({ node }) => node,
  * This node only: asking for all nodes runs commands on the peer and is slowest when the peer is
  * dead (docs/api.md §3.12).
  */
-export const cluster = defineCollector<LocalNode>({
+export const clusterCollector = defineCollector<LocalNode>({
   name: 'cluster',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,

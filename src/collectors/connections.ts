@@ -12,7 +12,7 @@ const tableRows = rowsOf((table: ConnectionTable) => [table], {});
  * The size of the connection table. The appliance keeps this read, and those of cluster nodes, out
  * of its request log.
  */
-export const connectionTable = defineCollector<ConnectionTable>({
+export const connectionsCollector = defineCollector<ConnectionTable>({
   name: 'connections',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

@@ -88,7 +88,7 @@ type LinkedChecks = ListedChecks['linked'] | undefined;
  * Reads the configuration of a farm. Backend states in this reply are not true and not read. For
  * an L4 farm the read may start a daemon and cut all L4 farms (docs/api.md §1.7).
  */
-export const farmConfig = defineFarmCollector<FarmConfig>({
+export const farmConfigCollector = defineFarmCollector<FarmConfig>({
   name: 'farm_config',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,

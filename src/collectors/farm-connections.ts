@@ -15,7 +15,7 @@ const farmRows = rowsOf((list: readonly FarmConnections[]) => list, { farm: ({ f
  * searches the connection table for each farm (docs/api.md §1.6). While a proxy is silent it would
  * wait for it, and nothing is read.
  */
-export const farmConnections = defineCollector<readonly FarmConnections[]>({
+export const farmConnectionsCollector = defineCollector<readonly FarmConnections[]>({
   name: 'farm_connections',
   schedule: '0 */3 * * * *',
   maxStaleMs: 600_000,

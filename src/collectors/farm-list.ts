@@ -73,8 +73,8 @@ function usualOf({ usualMs = 0 }: FarmList): number {
   return usualMs;
 }
 
-function countSilent({ farms: list }: FarmList): number {
-  return list.filter(({ isSilent }) => isSilent).length;
+function countSilent({ farms }: FarmList): number {
+  return farms.filter(({ isSilent }) => isSilent).length;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Collector, defineCollector, farmAreas, transitionStates } from './collector.ts';
+import { type ApplianceCollector, defineCollector, farmAreas, transitionStates } from './collector.ts';
 import { configuredFarm, knownOf } from './configured.ts';
 import { type FarmList, readFarms } from './farm-list.ts';
 import { hasProxy } from './ask-farms.ts';
@@ -12,18 +12,18 @@ const listRows = rowsOf((list: FarmList) => [list], {});
  * State of every farm. `needed restart` hides the health of its backends: read
  * those too (docs/api.md §2.1).
  */
-export const farms = defineCollector<FarmList>({
+export const farmsCollector: ApplianceCollector<FarmList> = defineCollector<FarmList>({
   name: 'farms',
   schedule: '*/30 * * * * *',
   maxStaleMs: 180_000,
   enabled: true,
   refreshedBy: [...farmAreas, 'interfaces', 'letsencrypt'],
   withoutReading: { farms: [], excluded: undefined },
-  collect: (context) => readFarms(context, context.newest(collector)),
+  collect: (context) => readFarms(context, context.newest(farmsCollector)),
   isPartial: ({ isOneByOne }) => isOneByOne === true,
   entity: farmRows.entity('farm', ({ state }) => state),
-  configured: ({ farms: list }) =>
-    list.map(({ name, profile, vip, vport }) => {
+  configured: ({ farms }) =>
+    farms.map(({ name, profile, vip, vport }) => {
       // A summary, which has no address, says http of an HTTPS farm as well.
       const isKnown = profile !== 'http' || vip !== undefined;
       return configuredFarm(name, knownOf({ profile: isKnown ? profile : undefined, vip, vport }));
@@ -59,6 +59,3 @@ export const farms = defineCollector<FarmList>({
     ),
   ],
 });
-
-// `collect` looks at the reading before, which is of this collector.
-const collector: Collector<FarmList> = farms;

@@ -28,9 +28,9 @@ export interface Interface {
 }
 
 const trafficRows = rowsOf(({ traffic }: Interfaces) => traffic, { interface: ({ name }) => name });
-const interfaceRows = rowsOf(({ interfaces: list }: Interfaces) => list, { interface: ({ name }) => name });
+const interfaceRows = rowsOf(({ interfaces }: Interfaces) => interfaces, { interface: ({ name }) => name });
 
-export const interfaces = defineCollector<Interfaces>({
+export const interfacesCollector = defineCollector<Interfaces>({
   name: 'interfaces',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -56,8 +56,8 @@ export const interfaces = defineCollector<Interfaces>({
     };
   },
   entity: interfaceRows.entity('interface', ({ state }) => state),
-  configured: ({ interfaces: list }) =>
-    list.map(({ name, kind, ip, mac, parent }) =>
+  configured: ({ interfaces }) =>
+    interfaces.map(({ name, kind, ip, mac, parent }) =>
       // Every interface has these; without an address, it has none.
       configured('interface', name, { ip, ...knownOf({ kind, mac, parent }) }),
     ),

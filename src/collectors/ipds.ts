@@ -17,7 +17,7 @@ const ruleRows = rowsOf((list: readonly IpdsRuleState[]) => list, {
  * Reads the rules of intrusion prevention. Off by default: few need it, and some releases list
  * thousands of rules.
  */
-export const ipds = defineCollector<readonly IpdsRuleState[]>({
+export const ipdsCollector = defineCollector<readonly IpdsRuleState[]>({
   name: 'ipds',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

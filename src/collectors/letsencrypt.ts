@@ -21,7 +21,7 @@ const certificateRows = rowsOf((list: AcmeCertificates) => list ?? [], { file: (
 /**
  * Certificates that the appliance obtains itself. The store has their dates, under the same file.
  */
-export const letsencrypt = defineCollector<AcmeCertificates>({
+export const letsencryptCollector = defineCollector<AcmeCertificates>({
   name: 'letsencrypt',
   schedule: '0 */10 * * * *',
   maxStaleMs: 86_400_000,

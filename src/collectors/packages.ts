@@ -12,7 +12,7 @@ const packageRows = rowsOf((packages: Packages) => [packages], {});
  * Pending updates. With the status unknown the appliance still prints the number 0, which says
  * nothing.
  */
-export const packages = defineCollector<Packages>({
+export const packagesCollector = defineCollector<Packages>({
   name: 'packages',
   schedule: '0 */30 * * * *',
   maxStaleMs: 7_200_000,

@@ -1,47 +1,47 @@
-import { activation } from './activation.ts';
-import { appliance } from './appliance.ts';
-import { backends } from './backends.ts';
-import { backups } from './backups.ts';
-import { certificates } from './certificates.ts';
-import { cluster } from './cluster.ts';
+import { activationCollector } from './activation.ts';
+import { applianceCollector } from './appliance.ts';
+import { backendsCollector } from './backends.ts';
+import { backupsCollector } from './backups.ts';
+import { certificatesCollector } from './certificates.ts';
+import { clusterCollector } from './cluster.ts';
 import type { Family } from '../metrics/family.ts';
 import type { Collector } from './collector.ts';
-import { connectionTable } from './connections.ts';
-import { farmConfig } from './farm-config.ts';
-import { farmConnections } from './farm-connections.ts';
-import { farms } from './farms.ts';
-import { interfaces } from './interfaces.ts';
-import { ipds } from './ipds.ts';
-import { letsencrypt } from './letsencrypt.ts';
-import { packages } from './packages.ts';
-import { summary } from './summary.ts';
-import { system } from './system.ts';
-import { vip } from './vip.ts';
-import { vpn } from './vpn.ts';
+import { connectionsCollector } from './connections.ts';
+import { farmConfigCollector } from './farm-config.ts';
+import { farmConnectionsCollector } from './farm-connections.ts';
+import { farmsCollector } from './farms.ts';
+import { interfacesCollector } from './interfaces.ts';
+import { ipdsCollector } from './ipds.ts';
+import { letsencryptCollector } from './letsencrypt.ts';
+import { packagesCollector } from './packages.ts';
+import { summaryCollector } from './summary.ts';
+import { systemCollector } from './system.ts';
+import { vipCollector } from './vip.ts';
+import { vpnCollector } from './vpn.ts';
 
 /**
  * All collectors, in the order of their first run, of their priority when an appliance is short of
  * time, and of the exposition.
  */
 export const collectors: readonly Collector[] = [
-  farms,
-  appliance,
-  activation,
-  summary,
-  certificates,
-  backends,
-  interfaces,
-  system,
-  vpn,
-  cluster,
-  connectionTable,
-  farmConnections,
-  farmConfig,
-  packages,
-  backups,
-  letsencrypt,
-  ipds,
-  vip,
+  farmsCollector,
+  applianceCollector,
+  activationCollector,
+  summaryCollector,
+  certificatesCollector,
+  backendsCollector,
+  interfacesCollector,
+  systemCollector,
+  vpnCollector,
+  clusterCollector,
+  connectionsCollector,
+  farmConnectionsCollector,
+  farmConfigCollector,
+  packagesCollector,
+  backupsCollector,
+  letsencryptCollector,
+  ipdsCollector,
+  vipCollector,
 ];
 
 /**

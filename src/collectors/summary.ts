@@ -24,7 +24,7 @@ const farmRows = rowsOf((summary: FarmsSummary) => summary.farms, { farm: ({ nam
 const profilesOfModule = { lslb: ['http', 'l4xnat'], gslb: ['gslb'], dslb: ['datalink'] } as const;
 
 /** The cheapest inventory. It has no status at all, and none is made up (docs/api.md §3.8). */
-export const summary = defineCollector<FarmsSummary>({
+export const summaryCollector = defineCollector<FarmsSummary>({
   name: 'summary',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,

@@ -46,7 +46,7 @@ const modeRows = rowsOf(({ cpu }: SystemStats) => cpu, { mode: ({ mode }) => mod
 const systemRows = rowsOf((stats: SystemStats) => [stats], {});
 
 /** CPU, load and memory. The call samples the CPU for one second on the appliance. */
-export const system = defineCollector<SystemStats>({
+export const systemCollector = defineCollector<SystemStats>({
   name: 'system',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,

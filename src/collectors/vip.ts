@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os';
-import { certificates, type Certificate } from './certificates.ts';
+import { certificatesCollector, type Certificate } from './certificates.ts';
 import { type ApplianceCollector, defineCollector, farmAreas } from './collector.ts';
-import { farmConfig } from './farm-config.ts';
-import { farms } from './farms.ts';
+import { farmConfigCollector } from './farm-config.ts';
+import { farmsCollector } from './farms.ts';
 import { rowsOf } from './rows.ts';
 import {
   chainEndOf,
@@ -94,7 +94,7 @@ const impatientMs = 1_000;
  * vip-targets.ts decides what may be connected to, and that L4 farms alone are where the configuration
  * does not say.
  */
-export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
+export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
   name: 'vip',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -102,9 +102,9 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
   makesNoCalls: true,
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
   async collect({ newest, vip: settings, inProbeSlot, signal, elapsedNow, watches, only }) {
-    const before = newest(vip) ?? [];
+    const before = newest(vipCollector) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
-    const listed = newest(farms)?.farms;
+    const listed = newest(farmsCollector)?.farms;
     const ranAt = lastRuns(
       listed,
       new Map(before.map(({ farm, ranAtElapsedMs }) => [farm, ranAtElapsedMs])),
@@ -116,8 +116,8 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
       farms: (listed ?? lastKnown).filter(({ name }) => watches(name)),
       lastKnown: (farm: string) => last.get(farm)?.known,
       ranRecently: (farm: string) => ranAt.has(farm),
-      configOf: (farm: string) => newest(farmConfig, farm),
-      certificates: newest(certificates),
+      configOf: (farm: string) => newest(farmConfigCollector, farm),
+      certificates: newest(certificatesCollector),
     };
     if (!known.farms.some((farm) => isWanted(farm, settings))) return [];
     const probeNow = async (target: VipTarget, ranAtElapsedMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
@@ -229,8 +229,8 @@ async function probeFarm(
   limit: Pick<ProbeRequest, 'withinMs'>,
   probe: (request: ProbeRequest) => Promise<ProbeResult>,
 ): Promise<Omit<ProbedFarm, 'ranAtElapsedMs' | 'probedAtElapsedMs' | 'answersSinceElapsedMs' | 'isUnasked'>> {
-  const { farm, known, vip: reported, vport, address, endpoint, serverNames, stored } = target;
-  const about = { farm, known, vip: reported, vport, address };
+  const { farm, known, vip, vport, address, endpoint, serverNames, stored } = target;
+  const about = { farm, known, vip, vport, address };
   if (!endpoint)
     return { ...about, isReachable: undefined, connectSeconds: undefined, failure: 'not_allowed', served: [] };
   const [firstName, ...otherNames] = serverNames;

@@ -25,7 +25,7 @@ const vpnRows = rowsOf((list: readonly VpnState[]) => list, { vpn: ({ name }) =>
  * VPN states from the list; the detail of a VPN holds its shared secret and is never polled
  * (docs/api.md §3.15).
  */
-export const vpn = defineCollector<readonly VpnState[]>({
+export const vpnCollector = defineCollector<readonly VpnState[]>({
   name: 'vpn',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

@@ -10,8 +10,8 @@ import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { toError } from '../lib/check.ts';
 import { sizeOf } from '../lib/size.ts';
-import { truncate } from '../lib/text.ts';
-import { farms as farmList } from '../collectors/farms.ts';
+import { beginning } from '../lib/text.ts';
+import { farmsCollector } from '../collectors/farms.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { NewReading, StateListener } from '../state/appliance-state.ts';
 import { readingKey, type Moment } from '../state/reading.ts';
@@ -187,7 +187,7 @@ export class History {
     if (!objects) return;
     const askedMs = Math.round(atMs - (atElapsedMs - takenAtElapsedMs));
     const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
-    const scope = collector.name === farmList.name ? `${address}\n${farmChoice}` : address;
+    const scope = collector.name === farmsCollector.name ? `${address}\n${farmChoice}` : address;
     const text = JSON.stringify(objects);
     const digest = hash('sha1', `${scope}\n${text}`, 'base64');
     const last = this.#lastReadings.get(key);
@@ -207,9 +207,9 @@ export class History {
     { collector, data, takenAtElapsedMs, lifeMs }: FoundReading,
     { atMs, atElapsedMs }: Moment,
   ): void {
-    if (collector.name !== farmList.name) return;
-    const times = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
-    this.#times.set(appliance, times);
+    if (collector.name !== farmsCollector.name) return;
+    const own = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
+    this.#times.set(appliance, own);
     // Only this collector's data has its name.
     own.farms.add((data as FarmList).farms, Math.round(atMs - (atElapsedMs - takenAtElapsedMs)), lifeMs);
     if (atMs >= own.writtenMs && atMs < own.writtenMs + betweenDatesMs) return;

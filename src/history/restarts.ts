@@ -1,5 +1,5 @@
-import { interfaces, type Interfaces } from '../collectors/interfaces.ts';
-import type { NewReading } from '../state/appliance-state.ts';
+import { interfacesCollector, type Interfaces } from '../collectors/interfaces.ts';
+import type { FoundReading } from '../state/appliance-state.ts';
 
 /** The bytes of each interface at the last reading. */
 interface LastTraffic {
@@ -15,8 +15,8 @@ export class RestartDetector {
    * Returns true if the counters of all interfaces with traffic are lower than at the last reading.
    * With another scope, the appliance may be another machine.
    */
-  hasRestarted({ collector, data }: NewReading, appliance: string, scope: string): boolean {
-    if (collector.name !== interfaces.name) return false;
+  isSeenIn({ collector, data }: FoundReading, appliance: string, scope: string): boolean {
+    if (collector.name !== interfacesCollector.name) return false;
     const { traffic } = data as Interfaces;
     const bytes = new Map(
       traffic.map(({ name, receivedBytes, sentBytes }) => [name, (receivedBytes ?? 0) + (sentBytes ?? 0)]),

@@ -1,12 +1,12 @@
-import { appliance } from '../collectors/appliance.ts';
+import { applianceCollector } from '../collectors/appliance.ts';
 import type { ListedFarm } from '../collectors/ask-farms.ts';
-import { backends } from '../collectors/backends.ts';
-import { certificates } from '../collectors/certificates.ts';
+import { backendsCollector } from '../collectors/backends.ts';
+import { certificatesCollector } from '../collectors/certificates.ts';
 import { type Collector, isFarmCollector } from '../collectors/collector.ts';
 import type { ConfiguredKind, ConfiguredObject, ConfiguredSettings } from '../collectors/configured.ts';
-import { farmConfig } from '../collectors/farm-config.ts';
-import { farms } from '../collectors/farms.ts';
-import { interfaces } from '../collectors/interfaces.ts';
+import { farmConfigCollector } from '../collectors/farm-config.ts';
+import { farmsCollector } from '../collectors/farms.ts';
+import { interfacesCollector } from '../collectors/interfaces.ts';
 import { createTimeSlice } from '../lib/time.ts';
 import { readingKey, type Reading, readingIn } from '../state/reading.ts';
 import { compareConfigured, toDifference } from './differences.ts';
@@ -43,13 +43,13 @@ export type Readings = ReadonlyMap<string, Reading>;
 
 const ofFarms: readonly TwinKind[] = ['farm', 'service', 'backend', 'check'];
 
-/** The readings that are compared, and the kinds of objects that are unknown without them. */
-const comparedReadings: readonly (readonly [Collector, readonly TwinKind[]])[] = [
-  [appliance, ['version']],
-  [certificates, ['certificate']],
-  [farms, ofFarms],
-  [farmConfig, ofFarms],
-  [backends, ['backend']],
+/** The readings that are compared, and the kinds of objects that are not known without them. */
+const compared: readonly (readonly [Collector, readonly TwinKind[]])[] = [
+  [applianceCollector, ['version']],
+  [certificatesCollector, ['certificate']],
+  [farmsCollector, ofFarms],
+  [farmConfigCollector, ofFarms],
+  [backendsCollector, ['backend']],
 ];
 
 /** Maximum time in one tick of the event loop: an appliance may have fifty thousand backends. */
@@ -117,7 +117,7 @@ function keysOf(collector: Collector, here: Readings, there: Readings): readonly
   const common = new Set(farmsIn(there).map((farm) => farm.name));
   // Backends of other farms are in their configuration.
   const isRead = (farm: ListedFarm): boolean =>
-    collector.covers({ ...farm, isSilent: false }) && (collector !== backends || farm.profile === 'l4xnat');
+    collector.covers({ ...farm, isSilent: false }) && (collector !== backendsCollector || farm.profile === 'l4xnat');
   return farmsIn(here).flatMap((farm) =>
     common.has(farm.name) && isRead(farm) ? readingKey({ collector: name, farm: farm.name }) : [],
   );
@@ -126,8 +126,8 @@ function keysOf(collector: Collector, here: Readings, there: Readings): readonly
 /** Returns true if both have an L4 farm of the same name whose settings are not read, since the read may act. */
 function haveUnreadFarms(here: Readings, there: Readings): boolean {
   const isUnread = (readings: Readings, name: string): boolean => {
-    const reading = readings.get(readingKey({ collector: farmConfig.name, farm: name }));
-    const farm = objectsIn(farmConfig, reading, undefined)?.find(({ object }) => object === 'farm');
+    const reading = readings.get(keyOf({ collector: farmConfigCollector.name, farm: name }));
+    const farm = objectsIn(farmConfigCollector, reading, undefined)?.find(({ object }) => object === 'farm');
     return farm !== undefined && !('protocol' in farm.settings);
   };
   const common = new Set(farmsIn(there).map(({ name }) => name));
@@ -137,7 +137,7 @@ function haveUnreadFarms(here: Readings, there: Readings): boolean {
 }
 
 function farmsIn(readings: Readings): readonly ListedFarm[] {
-  return readingIn(readings, farms)?.data.farms ?? [];
+  return readingIn(readings, farmsCollector)?.data.farms ?? [];
 }
 
 /** Returns undefined if not all objects of a reading could be read. */
@@ -175,9 +175,9 @@ function sharedSettings(
   return names ? Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name))) : settings;
 }
 
-/** Returns the addresses that stay on the machine in a failover. */
-function machineAddresses(readings: Readings): ReadonlySet<string> | undefined {
-  const objects = objectsIn(interfaces, readings.get(interfaces.name), undefined);
+/** Returns the addresses of the machine itself, which no failover moves. */
+function ownAddresses(readings: Readings): ReadonlySet<string> | undefined {
+  const objects = objectsIn(interfacesCollector, readings.get(interfacesCollector.name), undefined);
   return objects && new Set(objects.flatMap(({ settings: { kind, ip } }) => (kind === 'virtual' || !ip ? [] : ip)));
 }
 

@@ -1,7 +1,8 @@
 import type { Area } from '../appliance/api/table.ts';
 import type { CallReport } from '../appliance/client.ts';
+import { activationCollector } from '../collectors/activation.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
-import { farms } from '../collectors/farms.ts';
+import { farmsCollector } from '../collectors/farms.ts';
 import { steadyNow } from '../lib/time.ts';
 import { Calls } from './calls.ts';
 import type { ApplianceStatus } from '../state/status.ts';
@@ -12,9 +13,10 @@ import {
   type Job,
   missRun,
   maxShareOfInterval,
+  outdateRun,
   retryRoute,
   type StepOutcome,
-  waitsForBudget,
+  waitsForRoutineBudget,
   waitUntil,
   wantNow,
 } from './job.ts';
@@ -23,7 +25,7 @@ import { type AppliancePollerParts, type PollerHandover, type SharedParts, share
 import { Refresh } from './refresh.ts';
 import { StatusPublisher } from './status-publisher.ts';
 import { StepExecutor } from './step-executor.ts';
-import { activation, RunLifecycle } from './run-lifecycle.ts';
+import { RunLifecycle } from './run-lifecycle.ts';
 
 /** The collectors whose readings people wait for after a start. */
 const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];
@@ -223,7 +225,7 @@ export class AppliancePoller {
   /** Returns the steady time from which the budgets allow the next step of a job. */
   #notBeforeSteadyMs(job: Job): number {
     const { urgentSteadyMs, routineSteadyMs } = this.#calls.notBefore;
-    if (!waitsForBudget(job)) return urgentSteadyMs;
+    if (!waitsForRoutineBudget(job)) return urgentSteadyMs;
     // At that time its run ends.
     const endSteadyMs = job.run?.byFarm ? job.run.next.steadyMs : Number.POSITIVE_INFINITY;
     return Math.max(urgentSteadyMs, Math.min(routineSteadyMs, endSteadyMs));
@@ -265,21 +267,21 @@ export class AppliancePoller {
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
       this.#lifecycle.end(job, run, step.outcome);
-      if (job.collector.makesNoCalls && this.#executor.anyAnswersAgain()) void this.#refresh.list(farms.name);
+      if (job.collector.makesNoCalls && this.#executor.anyAnswersAgain()) void this.#refresh.list(farmsCollector.name);
       return;
     }
     if (job.isUrgent || !run.byFarm) return;
     // A step is never due before the last one, so that a job that is behind does not push away
     // others.
-    const { nextIndex, farms: all } = run.byFarm;
+    const { nextIndex, farms } = run.byFarm;
     const spreadMs = job.intervalMs * (maxShareOfInterval - this.#parts.polling.jitterRatio);
-    waitUntil(job, { steadyMs: Math.max(stepSteadyMs, run.startedAtSteadyMs + (nextIndex * spreadMs) / all.length) });
+    waitUntil(job, { steadyMs: Math.max(stepSteadyMs, run.startedAtSteadyMs + (nextIndex * spreadMs) / farms.length) });
   }
 
   async #beginAgain(job: Job): Promise<void> {
     const { run } = job;
     if (!run) return;
-    run.isOutdated = true;
+    outdateRun(run);
     wantNow(job);
     this.#due.wake();
     await run.over.promise;
@@ -339,7 +341,7 @@ export class AppliancePoller {
   #recheckLicence(): void {
     if (steadyNow() - this.#licenceRecheckedAtSteadyMs < betweenRechecksMs) return;
     this.#licenceRecheckedAtSteadyMs = steadyNow();
-    this.#makeDue([this.#parts.jobs.get(activation)].filter((job) => job !== undefined));
+    this.#makeDue([this.#parts.jobs.get(activationCollector.name)].filter((job) => job !== undefined));
   }
 
   /**
@@ -347,16 +349,16 @@ export class AppliancePoller {
    * before the other collectors leave a process each at it.
    */
   #recheckProxies({ collector }: Job): void {
-    if (collector === farms || steadyNow() - this.#proxiesRecheckedAtSteadyMs < betweenRechecksMs) return;
+    if (collector === farmsCollector || steadyNow() - this.#proxiesRecheckedAtSteadyMs < betweenRechecksMs) return;
     this.#proxiesRecheckedAtSteadyMs = steadyNow();
-    void this.#refresh.list(farms.name);
+    void this.#refresh.list(farmsCollector.name);
   }
 
   #runLicensed(): void {
     this.#tryMissingRoutes();
     this.#makeDue(
       [...this.#parts.jobs.values()].filter(
-        ({ collector }) => collector.name !== activation && !collector.makesNoCalls,
+        ({ collector }) => collector.name !== activationCollector.name && !collector.makesNoCalls,
       ),
     );
   }

@@ -4,15 +4,15 @@ import { steadyNow } from '../lib/time.ts';
 export type CallQueue = ReturnType<typeof createCallQueue>;
 
 /**
- * What a call waits for. `unbudgeted`: for a place alone; what it costs delays those after it.
- * `urgent`: for the budget of all calls. `routine`: it is charged to the routine budget too, for
- * which its step has waited.
+ * What a call waits for. `immediate`: for a slot alone; its cost delays those after it. `urgent`:
+ * also for the budget of all calls. `routine`: the same; it is charged to the routine budget too,
+ * for which its step has waited.
  */
-export type Urgency = 'unbudgeted' | 'urgent' | 'routine';
+export type CallPriority = 'immediate' | 'urgent' | 'routine';
 
 interface QueuedCall {
   readonly signal: AbortSignal;
-  readonly urgency: Urgency;
+  readonly priority: CallPriority;
 }
 
 export interface CallQueueOptions {
@@ -25,7 +25,7 @@ export interface CallQueueOptions {
   readonly notBefore?: NotBefore | undefined;
 }
 
-/** The times before which no call, and no routine step, starts. */
+/** The times before which no urgent call, and no routine step, starts. */
 export interface NotBefore {
   readonly urgentSteadyMs: number;
   readonly routineSteadyMs: number;
@@ -45,12 +45,12 @@ export function createCallQueue({
   let timer: NodeJS.Timeout | undefined;
   const slots = new Slots({ count: () => maxConcurrent, next });
 
-  /** Chooses the first call that need not wait for the budget. */
+  /** Returns the first call that need not wait for the budget. */
   function next(waiting: Iterable<QueuedCall>): QueuedCall | undefined {
     clearTimeout(timer);
     const waitMs = notBefore.urgentSteadyMs - steadyNow();
     const all = [...waiting];
-    const admitted = all.find(({ urgency }) => waitMs <= 0 || urgency === 'unbudgeted');
+    const admitted = all.find(({ priority }) => waitMs <= 0 || priority === 'immediate');
     if (all.length > 0 && !admitted) timer = setTimeout(() => slots.assign(), waitMs);
     return admitted;
   }
@@ -60,10 +60,10 @@ export function createCallQueue({
       return notBefore;
     },
     /**
-     * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
-     * again, and no routine step before the ratio of routine calls is.
+     * Charges the time that a call kept the appliance busy: only immediate calls start until the
+     * ratio is kept again, and no routine step until that of routine calls is.
      */
-    charge(busySeconds: number, urgency: Urgency): void {
+    charge(busySeconds: number, priority: CallPriority): void {
       // A call of d seconds may be followed by the next one after d / ratio, counted from its
       // start.
       const busyMs = busySeconds * 1_000;
@@ -72,15 +72,15 @@ export function createCallQueue({
       const { urgentSteadyMs, routineSteadyMs } = notBefore;
       notBefore = {
         urgentSteadyMs: after(urgentSteadyMs, maxBusyRatio),
-        routineSteadyMs: urgency === 'routine' ? after(routineSteadyMs, routineBusyRatio) : routineSteadyMs,
+        routineSteadyMs: priority === 'routine' ? after(routineSteadyMs, routineBusyRatio) : routineSteadyMs,
       };
     },
     /**
-     * Runs `call` when all before it have left. Rejects with the signal's reason when it aborts
+     * Runs `call` when it has a slot. Rejects with the signal's reason when it aborts
      * while the call waits.
      */
-    async run<Result>({ signal, urgency }: QueuedCall, call: () => Promise<Result>): Promise<Result> {
-      await slots.take({ signal, urgency });
+    async run<Result>({ signal, priority }: QueuedCall, call: () => Promise<Result>): Promise<Result> {
+      await slots.take({ signal, priority });
       try {
         return await call();
       } finally {

@@ -7,7 +7,7 @@ import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { ReadFrom, CollectorReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from '../state/status.ts';
-import { type CallQueue, createCallQueue, type NotBefore, type Urgency } from './call-queue.ts';
+import { type CallQueue, createCallQueue, type CallPriority, type NotBefore } from './call-queue.ts';
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
 export class NotAskedError extends Error {
@@ -23,7 +23,7 @@ export class NotAskedError extends Error {
 /** The calls of one step of a run, and what they leave behind. */
 export interface StepCalls {
   readonly signal: AbortSignal;
-  readonly urgency: Urgency;
+  readonly priority: CallPriority;
   /** Returns why no further call may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
   /** When the first call left. */
@@ -103,7 +103,7 @@ export class Calls {
     return state === 'closed' || (state === 'open' && waitMs === 0);
   }
 
-  /** Returns the times before which no call is sent; see {@link CallQueue.charge}. */
+  /** See {@link CallQueue.charge}. */
   get notBefore(): NotBefore {
     return this.#queue.notBefore;
   }
@@ -158,7 +158,7 @@ export class Calls {
       const waitMs = Math.max(pauseMs, this.#breaker.waitMs);
       // The first probe goes before all calls that are not waiting yet.
       if (waitMs > 0) await sleep(waitMs, signal).catch(() => undefined);
-      const hasAnswered = await this.#queue.run({ signal, urgency: 'urgent' }, () => this.#ping()).catch(() => false);
+      const hasAnswered = await this.#queue.run({ signal, priority: 'urgent' }, () => this.#ping()).catch(() => false);
       if (hasAnswered) return;
     }
   }
@@ -216,7 +216,7 @@ export class Calls {
       step.spentSeconds += seconds;
       // An appliance that never answered did no work for us that could be known; the breaker spaces
       // those calls.
-      if (!isUnanswered) this.#queue.charge(seconds, step.urgency);
+      if (!isUnanswered) this.#queue.charge(seconds, step.priority);
       ended?.();
     }
   }

@@ -1,5 +1,5 @@
 import { steadyNow } from '../lib/time.ts';
-import { isDue, isFirst, isRoutine, type Job } from './job.ts';
+import { isDue, type Job, priorityOf, stepPriorities } from './job.ts';
 
 export interface DueListParts {
   /** In order of priority. */
@@ -91,7 +91,6 @@ export class DueList {
 }
 
 function goesBefore(one: Job, other: Job): boolean {
-  if (isFirst(one) || isFirst(other)) return isFirst(one);
-  if (isRoutine(one) !== isRoutine(other)) return isRoutine(other);
-  return one.due.steadyMs < other.due.steadyMs;
+  const rankOf = (job: Job): number => stepPriorities.indexOf(priorityOf(job));
+  return rankOf(one) === rankOf(other) ? one.due.steadyMs < other.due.steadyMs : rankOf(one) < rankOf(other);
 }

@@ -13,15 +13,12 @@ export interface ScheduledCollector {
   readonly maxStaleMs: number;
 }
 
-/**
- * A collector at work for one appliance. Only the functions of this file change it. Times are steady
- * unless a comment says otherwise.
- */
+/** A collector at work for one appliance. Only the functions of this file change it, and its run. */
 export type Job = Readonly<JobState>;
 
 interface JobState extends ScheduledCollector {
   /** Position in the list of collectors. */
-  readonly priority: number;
+  readonly rank: number;
   readonly intervalMs: number;
   /** Offset of the run in its interval, so that many appliances do not start at once. */
   readonly offsetMs: number;
@@ -33,20 +30,17 @@ interface JobState extends ScheduledCollector {
   late: { readonly ms: number; readonly lostMs: number };
   /** The time lost on failed calls of the appliance, when the last run began. */
   lostBeforeMs: number;
-  /** True if the next or current run is to be made as fast as the budget allows. */
+  /** True if the next or current run is made as fast as the budget allows. */
   isUrgent: boolean;
   run: Run | undefined;
   last: LastRun;
   /** True while the breaker or a failure cost it its last run, or a reading of it was evicted. */
   missed: boolean;
-  /**
-   * Age at which an optional collector is tried again whose route is missing; undefined if it is
-   * not missing.
-   */
+  /** When a missing route of an optional collector is tried again; undefined if none is missing. */
   retryAtElapsedMs: number | undefined;
-  /** The reason for which it does not run at present, and since when. */
+  /** Why it does not run at present, and since when. */
   blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
-  /** True once it ran or was skipped for a reason. */
+  /** True after its first run, also if that was skipped. */
   hadFirstRun: boolean;
   /** The cost of its last run for the appliance, beside farms that were read alone. */
   spentSeconds: number;
@@ -56,13 +50,13 @@ interface JobState extends ScheduledCollector {
   readonly readFarms: Map<string, ReadFarm>;
 }
 
-/** When a farm was read, and the time lost on calls that failed until then. */
+/** When a farm was last read, and the time lost on failed calls until then. */
 export interface ReadFarm {
   readonly atSteadyMs: number;
   readonly lostMs: number;
 }
 
-/** The last runs of a collector, as far as there were any. */
+/** The last runs of a collector; undefined what never happened. */
 export interface LastRun {
   readonly ok?: boolean;
   readonly durationMs?: number;
@@ -72,11 +66,13 @@ export interface LastRun {
 
 export interface Due {
   readonly steadyMs: number;
-  /** The same by the system clock, so that a machine that slept is late and not silent. */
+  /** The same by the system clock, which goes on while a machine sleeps. */
   readonly unixMs?: number;
 }
 
-export interface Run {
+export type Run = Readonly<RunState>;
+
+interface RunState {
   readonly startedAtMs: number;
   readonly startedAtSteadyMs: number;
   readonly next: Due;
@@ -91,7 +87,10 @@ export interface Run {
   isOutdated: boolean;
 }
 
-export interface ByFarm extends FarmReader {
+/** The part of a run that asks farm by farm. */
+export type ByFarm = Readonly<ByFarmState>;
+
+interface ByFarmState extends FarmReader {
   readonly farms: readonly Farm[];
   /** How many of them, the first ones, are read at the cost of the urgent budget. */
   readonly urgentCount: number;
@@ -100,10 +99,10 @@ export interface ByFarm extends FarmReader {
   worst: RunOutcome;
 }
 
-/** Reads farms one by one, with what concerns all of them. */
+/** Reads farms one by one. */
 export interface FarmReader {
   readonly collectFarm: CollectFarm;
-  /** When what concerns all farms was asked for. */
+  /** When it asked for what concerns all farms; undefined if it did not. */
   readonly askedAtElapsedMs: number | undefined;
 }
 
@@ -133,18 +132,19 @@ export function createJob(
   scheduled: ScheduledCollector,
   parts: {
     appliance: string;
-    priority: number;
+    rank: number;
     intervalMs: number;
     jitterRatio: number;
     last?: LastRun | undefined;
+    retryAtElapsedMs?: number | undefined;
     readFarms?: ReadonlyMap<string, ReadFarm> | undefined;
   },
 ): Job {
-  const { priority, intervalMs, last = {}, readFarms } = parts;
+  const { rank, intervalMs, last = {}, retryAtElapsedMs, readFarms } = parts;
   const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (maxShareOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
-    priority,
+    rank,
     intervalMs,
     offsetMs: share * Math.min(intervalMs, maxDelayMs),
     due: { steadyMs: Number.POSITIVE_INFINITY },
@@ -155,7 +155,7 @@ export function createJob(
     run: undefined,
     last,
     missed: false,
-    retryAtElapsedMs: undefined,
+    retryAtElapsedMs,
     blocked: undefined,
     hadFirstRun: false,
     spentSeconds: 0,
@@ -201,7 +201,7 @@ export function skipRun(job: JobState, reason: SkipReason, sinceMs: number | und
   if (sinceMs !== undefined) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? sinceMs };
 }
 
-/** Records the result of a run that asked the appliance; `retryAtElapsedMs` if it lacks the route. */
+/** Records the result of a run that asked the appliance. */
 export function recordRun(job: JobState, last: LastRun, retryAtElapsedMs: number | undefined): void {
   job.blocked = undefined;
   job.retryAtElapsedMs = retryAtElapsedMs;
@@ -217,7 +217,7 @@ export function endRun(job: JobState, { spentSeconds }: Run, outcome: RunOutcome
   job.due = due;
 }
 
-/** Has a job that was not wanted at once wait for its schedule. */
+/** Makes a job wait for its schedule, though it was wanted at once. */
 export function waitForSchedule(job: JobState, due: Due): void {
   job.isUrgent = false;
   job.due = due;
@@ -228,34 +228,83 @@ export function missRun(job: JobState): void {
   job.missed = true;
 }
 
-/** Has the route of a job that the appliance lacked be tried again. */
+/** Allows another try of the route that the appliance lacked. */
 export function retryRoute(job: JobState): void {
   job.retryAtElapsedMs = undefined;
 }
 
+/** Records that what a run read at its beginning is out of date. */
+export function outdateRun(run: RunState): void {
+  run.isOutdated = true;
+}
+
+/** Adds the cost of a step to the run under way, if there is one. */
+export function chargeRun({ run }: { readonly run: RunState | undefined }, seconds: number): void {
+  if (run) run.spentSeconds += seconds;
+}
+
+/** Records that a run begins to ask for what concerns all farms, perhaps again. */
+export function beginAsking(run: RunState): void {
+  run.isOutdated = false;
+}
+
+/** Sets the farms that a run reads one by one. */
+export function setFarms(run: RunState, farms: Omit<ByFarm, 'nextIndex' | 'worst'>): ByFarm {
+  run.byFarm = { ...farms, nextIndex: 0, worst: run.byFarm?.worst ?? 'ok' };
+  return run.byFarm;
+}
+
+/** Returns the next farm of a run, which counts as read from now on. */
+export function takeFarm(byFarm: ByFarmState): Farm | undefined {
+  const farm = byFarm.farms[byFarm.nextIndex];
+  byFarm.nextIndex += 1;
+  return farm;
+}
+
+export function failFarm(byFarm: ByFarmState): void {
+  byFarm.worst = 'failed';
+}
+
+/** Records that a farm was read; it is the last in the order of the next run. */
+export function recordFarm({ readFarms }: JobState, farm: string, lostMs: number): void {
+  readFarms.delete(farm);
+  readFarms.set(farm, { atSteadyMs: steadyNow(), lostMs });
+}
+
+export function forgetFarms({ readFarms }: JobState, isGone: (farm: string) => boolean): void {
+  for (const farm of readFarms.keys()) if (isGone(farm)) readFarms.delete(farm);
+}
+
 /** Returns true for the first job, unless it asks farm by farm: others would never be taken. */
-export function isFirst({ priority, collector }: Pick<Job, 'priority' | 'collector'>): boolean {
-  return priority === 0 && !isFarmCollector(collector);
+export function isFirst({ rank, collector }: Pick<Job, 'rank' | 'collector'>): boolean {
+  return rank === 0 && !isFarmCollector(collector);
 }
 
 export function isDue({ steadyMs, unixMs }: Due): boolean {
   return steadyMs <= steadyNow() || (unixMs !== undefined && unixMs <= Date.now());
 }
 
-/** Returns true if the next step of a job is charged to the routine budget too. */
-export function isRoutine(job: Job): boolean {
+/** Priorities of steps, the highest first; of two alike, the one that is due first is made. */
+export const stepPriorities = ['first', 'urgent', 'routine'] as const;
+
+/**
+ * Returns the priority of the next step of a job. `first`: the list of farms, for which people wait.
+ * `urgent`: what a person, a start or a change waits for, and farms whose states only this read
+ * tells. `routine`: all else, which is charged to the routine budget too.
+ */
+export function priorityOf(job: Job): (typeof stepPriorities)[number] {
   const { collector, isUrgent, hadFirstRun, run } = job;
-  if (isUrgent || !hadFirstRun || isFirst(job) || collector.makesNoCalls) return false;
-  return !run?.byFarm || run.byFarm.nextIndex >= run.byFarm.urgentCount;
+  if (isFirst(job)) return 'first';
+  if (isUrgent || !hadFirstRun || collector.makesNoCalls) return 'urgent';
+  return run?.byFarm && run.byFarm.nextIndex < run.byFarm.urgentCount ? 'urgent' : 'routine';
 }
 
 /**
- * Returns true if the next step of a job waits until the routine budget allows it: what costs much,
- * so that it does not hold up what costs little. A run that asks farm by farm waits until the next
- * one is due.
+ * Returns true if the next step of a job waits until the routine budget allows it: a costly one, so
+ * that it does not hold up cheap ones. A run that asks farm by farm waits until the next one is due.
  */
-export function waitsForBudget(job: Job): boolean {
-  if (!isRoutine(job)) return false;
+export function waitsForRoutineBudget(job: Job): boolean {
+  if (priorityOf(job) !== 'routine') return false;
   if (isFarmCollector(job.collector)) return job.run?.byFarm !== undefined && !isDue(job.run.next);
   return job.spentSeconds > smallSeconds;
 }

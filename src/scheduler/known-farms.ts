@@ -1,8 +1,8 @@
 import type { Farm } from '../appliance/farm.ts';
-import { backends } from '../collectors/backends.ts';
-import { farmConfig } from '../collectors/farm-config.ts';
+import { backendsCollector } from '../collectors/backends.ts';
+import { farmConfigCollector } from '../collectors/farm-config.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
-import { farms } from '../collectors/farms.ts';
+import { farmsCollector } from '../collectors/farms.ts';
 import { saysAllUp } from '../collectors/known-states.ts';
 import type { ApplianceState } from '../state/appliance-state.ts';
 import type { Origin } from '../state/reading.ts';
@@ -32,11 +32,13 @@ export class KnownFarms {
    */
   isKnown({ collector, farm }: Origin): boolean {
     if (farm === undefined) return false;
-    if (collector !== backends.name) return true;
-    const read = this.#state.reading(backends, farm)?.data;
+    if (collector !== backendsCollector.name) return true;
+    const read = this.#state.reading(backendsCollector, farm)?.data;
     const fact = this.#farm(farm);
     return (
-      read !== undefined && fact !== undefined && saysAllUp(fact, read, this.#state.reading(farmConfig, farm)?.data)
+      read !== undefined &&
+      fact !== undefined &&
+      saysAllUp(fact, read, this.#state.reading(farmConfigCollector, farm)?.data)
     );
   }
 
@@ -51,7 +53,7 @@ export class KnownFarms {
   ): { readonly needed: readonly Farm[]; readonly others: readonly Farm[] } {
     const { collector, isUrgent, intervalMs } = job;
     if (isUrgent) return { needed: all, others: [] };
-    if (collector.name !== backends.name) return { needed: [], others: all };
+    if (collector.name !== backendsCollector.name) return { needed: [], others: all };
     const { needed = [], known = [] } = Object.groupBy(all, ({ name }) =>
       this.isKnown({ collector: collector.name, farm: name }) ? 'known' : 'needed',
     );
@@ -66,12 +68,12 @@ export class KnownFarms {
   }
 
   #isOld({ name }: Farm): boolean {
-    const { takenAtElapsedMs = this.#state.elapsedNow() } = this.#state.reading(backends, name) ?? {};
+    const { takenAtElapsedMs = this.#state.elapsedNow() } = this.#state.reading(backendsCollector, name) ?? {};
     return this.#state.elapsedNow() - takenAtElapsedMs > oldListMs;
   }
 
   #farm(name: string): Farm | undefined {
-    const list = this.#state.reading(farms)?.data;
+    const list = this.#state.reading(farmsCollector)?.data;
     if (!list) return undefined;
     if (this.#byName?.list !== list)
       this.#byName = { list, farms: new Map(list.farms.map((farm) => [farm.name, farm])) };

@@ -85,14 +85,14 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
   const { name: appliance, collectors, polling, cron, random, counters, log, now, handover } = parts;
   const { jitterRatio } = polling;
   const jobs = new Map(
-    collectors.map((each, priority) => {
+    collectors.map((each, rank) => {
       const { name } = each.collector;
       const intervalMs = cron.intervalMs(each.schedule);
       const last = handover?.lastRuns.get(name);
       const retryAtElapsedMs = handover?.retriesAtElapsedMs.get(name);
       const readFarms = handover?.readFarms.get(name);
-      const parameters = { appliance, priority, intervalMs, jitterRatio, last, readFarms };
-      return [name, { ...createJob(each, parameters), retryAtElapsedMs }];
+      const parameters = { appliance, rank, intervalMs, jitterRatio, last, retryAtElapsedMs, readFarms };
+      return [name, createJob(each, parameters)];
     }),
   );
   const lateness = handover?.lateness ?? new Lateness();

@@ -10,7 +10,7 @@ import type { Job } from './job.ts';
 
 export interface ReadingPublisherParts {
   readonly name: string;
-  readonly jobs: ReadonlyMap<string, Pick<Job, 'collector' | 'priority'>>;
+  readonly jobs: ReadonlyMap<string, Pick<Job, 'collector' | 'rank'>>;
   readonly store: MetricsStore;
   readonly maxSeries: number;
   /** Backends that are up have no series of their own. */
@@ -61,8 +61,8 @@ export class ReadingPublisher implements StateListener {
   #show(collector: Collector, farm: string | undefined, data: unknown, compact: boolean) {
     const { name, jobs, store, maxSeries } = this.#parts;
     const filled = fillRegistry(name, writeReading(collector.families, data, { compact }));
-    const rank = jobs.get(collector.name)?.priority ?? jobs.size;
-    const leftOut = store.put(name, readingKey({ collector: collector.name, farm }), filled, { rank, maxSeries });
+    const rank = jobs.get(collector.name)?.rank ?? jobs.size;
+    const leftOut = store.put(name, keyOf({ collector: collector.name, farm }), filled, { rank, maxSeries });
     return { ...filled, leftOut };
   }
 }

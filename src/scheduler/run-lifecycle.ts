@@ -1,3 +1,4 @@
+import { activationCollector } from '../collectors/activation.ts';
 import { type Collector, isFarmCollector } from '../collectors/collector.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
@@ -21,8 +22,6 @@ import type { SharedParts } from './poller-parts.ts';
 import type { StatusPublisher } from './status-publisher.ts';
 import { nextDue } from './schedule.ts';
 
-/** The collector that finds out whether the appliance is licensed. */
-export const activation = 'activation';
 /** Reasons for which a collector does not run until something else has changed. */
 const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
 /** The part of the budget that the first collector takes, so that the others come round too. */
@@ -83,7 +82,7 @@ export class RunLifecycle {
    * collector has left others their part of the budget; soon for the activation that is missing.
    */
   #afterRun(job: Job, next: Due, earliestSteadyMs: number): Due {
-    const isMissing = this.#parts.state.facts.licensed === false && job.collector.name === activation;
+    const isMissing = this.#parts.state.facts.licensed === false && job.collector.name === activationCollector.name;
     const soonSteadyMs = steadyNow() + whileUnlicensedMs;
     if (isMissing && soonSteadyMs < next.steadyMs) return { steadyMs: soonSteadyMs };
     return earliestSteadyMs > next.steadyMs ? { steadyMs: earliestSteadyMs } : next;
@@ -115,9 +114,8 @@ export class RunLifecycle {
 
   /** Returns true if the appliance would refuse the calls of a job without a licence. */
   isUnlicensed({ collector }: Job): boolean {
-    return (
-      this.#parts.state.facts.licensed === false && collector.name !== activation && this.#parts.jobs.has(activation)
-    );
+    const { name } = activationCollector;
+    return this.#parts.state.facts.licensed === false && collector.name !== name && this.#parts.jobs.has(name);
   }
 
   end(job: Job, run: Run, outcome: RunOutcome): void {

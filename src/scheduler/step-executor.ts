@@ -3,24 +3,31 @@ import { ApplianceError } from '../appliance/errors.ts';
 import { profilesIn } from '../appliance/harmless.ts';
 import { type CollectContext, type FarmCollector, isFarmCollector, type ReadFrom } from '../collectors/collector.ts';
 import { answersAgain } from '../collectors/ask-farms.ts';
-import { farms } from '../collectors/farms.ts';
-import { summary } from '../collectors/summary.ts';
+import { farmsCollector } from '../collectors/farms.ts';
+import { summaryCollector } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import type { Urgency } from './call-queue.ts';
+import type { CallPriority } from './call-queue.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import type { KnownFarms } from './known-farms.ts';
 import { L4Farms } from './l4-farms.ts';
 import {
+  beginAsking,
   type ByFarm,
+  chargeRun,
+  failFarm,
   type FarmReader,
+  forgetFarms,
   isDue,
-  isRoutine,
   type Job,
+  priorityOf,
+  recordFarm,
   type RunOutcome,
   type Run,
+  setFarms,
   type StepOutcome,
+  takeFarm,
 } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { StateDelta } from '../state/appliance-state.ts';
@@ -45,7 +52,7 @@ interface StepTarget {
   readonly farm?: string | undefined;
   /** When a part of it was asked for before this step. */
   readonly readerAskedAtElapsedMs?: number | undefined;
-  readonly urgency: Urgency;
+  readonly priority: CallPriority;
 }
 
 /** Makes the steps of runs; the one place where their failures end. */
@@ -61,7 +68,8 @@ export class StepExecutor {
     this.#parts = parts;
     this.#l4Farms = new L4Farms({
       elapsedNow: parts.state.elapsedNow,
-      listed: () => [parts.state.reading(farms), parts.state.reading(summary)].flatMap((list) => list ?? []),
+      listed: () =>
+        [parts.state.reading(farmsCollector), parts.state.reading(summaryCollector)].flatMap((list) => list ?? []),
     });
   }
 
@@ -76,7 +84,7 @@ export class StepExecutor {
   anyAnswersAgain(): boolean {
     const { state } = this.#parts;
     const context = { facts: state.facts, changedAtElapsedMs: (farm: string) => this.#changed.get(farm) };
-    return state.reading(farms)?.data.farms.some((farm) => answersAgain(context, farm)) ?? false;
+    return state.reading(farmsCollector)?.data.farms.some((farm) => answersAgain(context, farm)) ?? false;
   }
 
   /**
@@ -85,23 +93,23 @@ export class StepExecutor {
    */
   async step(job: Job, run: Run): Promise<StepOutcome> {
     const { collector } = job;
-    const urgency = isRoutine(job) ? 'routine' : 'urgent';
+    const priority = priorityOf(job) === 'routine' ? 'routine' : 'urgent';
     if (!isFarmCollector(collector))
-      return await this.#attempt({ job, urgency }, (context) => collector.collect(context));
-    if (run.byFarm && urgency === 'routine' && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
-    if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm, urgency);
-    run.isOutdated = false;
-    const { reader, ...step } = await this.#begin({ job, urgency }, collector);
+      return await this.#attempt({ job, priority }, (context) => collector.collect(context));
+    if (run.byFarm && priority === 'routine' && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
+    if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm, priority);
+    beginAsking(run);
+    const { reader, ...step } = await this.#begin({ job, priority }, collector);
     if (!reader) return step;
-    run.byFarm = { ...reader, ...this.#farmsOf(job, collector), nextIndex: 0, worst: run.byFarm?.worst ?? 'ok' };
-    return { outcome: run.byFarm.farms.length === 0 ? 'ok' : undefined };
+    const { farms } = setFarms(run, { ...reader, ...this.#farmsOf(job, collector) });
+    return { outcome: farms.length === 0 ? 'ok' : undefined };
   }
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
   async farm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
     const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return undefined;
-    const target = { job, urgency: 'unbudgeted' } as const;
+    const target = { job, priority: 'immediate' } as const;
     const { reader, ...step } = await this.#begin(target, collector);
     return reader ? await this.#oneFarm(target, farm, reader) : step;
   }
@@ -115,7 +123,7 @@ export class StepExecutor {
     const { readFarms } = job;
     const farms = (this.#parts.state.facts.farms ?? []).filter((farm) => collector.covers(farm));
     const present = new Map(farms.map((farm) => [farm.name, farm]));
-    for (const name of readFarms.keys()) if (!present.has(name)) readFarms.delete(name);
+    forgetFarms(job, (name) => !present.has(name));
     for (const key of this.#refused.keys())
       if (!this.#isListed({ name: key.slice(key.indexOf('\n') + 1) })) this.#refused.delete(key);
     const waiting = [...readFarms.keys()].flatMap((name) => present.get(name) ?? []);
@@ -124,18 +132,17 @@ export class StepExecutor {
     return { farms: [...needed, ...others], urgentCount: needed.length };
   }
 
-  async #nextFarm(job: Job, byFarm: ByFarm, urgency: Urgency): Promise<StepOutcome> {
-    const farm = byFarm.farms[byFarm.nextIndex];
-    byFarm.nextIndex += 1;
+  async #nextFarm(job: Job, byFarm: ByFarm, priority: CallPriority): Promise<StepOutcome> {
+    const farm = takeFarm(byFarm);
     const isLast = byFarm.nextIndex >= byFarm.farms.length;
     const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
     if (!farm || !this.#isStillCovered(job, farm)) return { outcome: isOver() };
-    const step = await this.#oneFarm({ job, urgency }, farm, byFarm);
+    const step = await this.#oneFarm({ job, priority }, farm, byFarm);
     const { outcome } = step;
     if (outcome === 'closing') return step;
     // A failure before the run was cut off counts.
     if (isOneOf(skipReasons, outcome)) return { outcome: byFarm.worst === 'ok' ? outcome : byFarm.worst };
-    if (outcome !== 'ok') byFarm.worst = 'failed';
+    if (outcome !== 'ok') failFarm(byFarm);
     return { ...step, outcome: isOver() };
   }
 
@@ -168,8 +175,7 @@ export class StepExecutor {
       },
     );
     if (isOneOf(skipReasons, step.outcome)) return step;
-    job.readFarms.delete(farm.name);
-    job.readFarms.set(farm.name, { atSteadyMs: steadyNow(), lostMs: this.#parts.lateness.lostMs });
+    recordFarm(job, farm.name, this.#parts.lateness.lostMs);
     return step;
   }
 
@@ -204,12 +210,12 @@ export class StepExecutor {
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt({ job, farm, readerAskedAtElapsedMs, urgency }: StepTarget, work: Work): Promise<StepOutcome> {
+  async #attempt({ job, farm, readerAskedAtElapsedMs, priority }: StepTarget, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, state } = this.#parts;
     const startSteadyMs = steadyNow();
     const own: StepCalls = {
       signal: closing,
-      urgency,
+      priority,
       skipReason: () => reasonToStop(job),
       askedAtElapsedMs: undefined,
       spentSeconds: 0,
@@ -228,13 +234,13 @@ export class StepExecutor {
       lateness.lost(steadyNow() - startSteadyMs);
       return this.#failed(job, farm, toError(thrown));
     } finally {
-      if (job.run) job.run.spentSeconds += own.spentSeconds;
+      chargeRun(job, own.spentSeconds);
     }
   }
 
   /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
   #keep(
-    { job, farm, readerAskedAtElapsedMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'urgency'>,
+    { job, farm, readerAskedAtElapsedMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'priority'>,
     data: unknown,
     { askedAtElapsedMs, unreadable }: StepCalls,
   ): StateChanges | undefined {

@@ -1,19 +1,15 @@
-// Builds the status of an appliance, which the pages, /api/status and the plug-in show, from its
-// readings. Then health.ts finds what is wrong (appliance-problems.ts, farm-problems.ts), and
-// src/pages/status/ renders both.
-
-import { activation } from '../collectors/activation.ts';
-import { appliance } from '../collectors/appliance.ts';
+import { activationCollector } from '../collectors/activation.ts';
+import { applianceCollector } from '../collectors/appliance.ts';
 import { nextAskElapsedMs } from '../collectors/ask-farms.ts';
-import { backends } from '../collectors/backends.ts';
-import { type Certificate, certificates } from '../collectors/certificates.ts';
+import { backendsCollector } from '../collectors/backends.ts';
+import { type Certificate, certificatesCollector } from '../collectors/certificates.ts';
 import { closedState, type Collector } from '../collectors/collector.ts';
-import { areAllChecked, farmConfig, profilesWithoutCertificates } from '../collectors/farm-config.ts';
-import { farmConnections } from '../collectors/farm-connections.ts';
+import { areAllChecked, farmConfigCollector, profilesWithoutCertificates } from '../collectors/farm-config.ts';
+import { farmConnectionsCollector } from '../collectors/farm-connections.ts';
 import type { ListedFarm } from '../collectors/ask-farms.ts';
-import { farms } from '../collectors/farms.ts';
-import { interfaces } from '../collectors/interfaces.ts';
-import { hasAnswered, isUnanswered, type ProbedFarm, vip as probes } from '../collectors/vip.ts';
+import { farmsCollector } from '../collectors/farms.ts';
+import { interfacesCollector } from '../collectors/interfaces.ts';
+import { hasAnswered, isUnanswered, type ProbedFarm, vipCollector } from '../collectors/vip.ts';
 import { type Moment, type Reading, readingIn } from './reading.ts';
 import type {
   ActivationStatus,
@@ -52,17 +48,25 @@ interface Snapshot
   readonly unixMsOf: (atElapsedMs: number) => number;
 }
 
-/** Collectors with fields of their own in the status; the data of all others is in `readings`. */
-const presentedCollectors: ReadonlySet<string> = new Set(
-  [activation, appliance, backends, certificates, farmConfig, farmConnections, farms, interfaces, probes].map(
-    ({ name }: Pick<Collector, 'name'>) => name,
-  ),
+/** Collectors whose data is presented field by field; the data of all others is shown as it is. */
+const presented: ReadonlySet<string> = new Set(
+  [
+    activationCollector,
+    applianceCollector,
+    backendsCollector,
+    certificatesCollector,
+    farmConfigCollector,
+    farmConnectionsCollector,
+    farmsCollector,
+    interfacesCollector,
+    vipCollector,
+  ].map(({ name }: Pick<Collector, 'name'>) => name),
 );
 
-export function buildApplianceStatus(snapshot: Snapshot): ApplianceStatus {
-  const description = readingIn(snapshot.readings, appliance)?.data;
-  const activated = readingIn(snapshot.readings, activation)?.data;
-  const farmList = buildFarms(snapshot);
+export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
+  const description = readingIn(snapshot.readings, applianceCollector)?.data;
+  const activated = readingIn(snapshot.readings, activationCollector)?.data;
+  const farms = describeFarms(snapshot);
   return {
     name: snapshot.name,
     url: snapshot.url,
@@ -76,11 +80,11 @@ export function buildApplianceStatus(snapshot: Snapshot): ApplianceStatus {
     hostname: description?.hostname || undefined,
     breaker: snapshot.breaker,
     ...(snapshot.apiCertificate && { apiCertificate: snapshot.apiCertificate }),
-    farms: farmList,
-    probes: countProbes(snapshot),
-    certificates: buildCertificates(snapshot, farmList),
-    activation: activated && buildActivation(activated),
-    interfaces: buildInterfaces(snapshot),
+    farms,
+    probes: describeProbes(snapshot),
+    certificates: describeCertificates(snapshot, farms),
+    activation: activated && describeActivation(activated),
+    interfaces: describeInterfaces(snapshot),
     series: snapshot.series,
     seriesLeftOut: snapshot.seriesLeftOut,
     ...(snapshot.objectives && buildObjectives(snapshot.objectives, snapshot.isRequestLogEmpty === true)),
@@ -95,10 +99,10 @@ function readingsOf<Data>(all: readonly Reading[], { name }: Collector<Data>): r
   return all.filter(({ collector }) => collector === name) as readonly Reading<Data>[];
 }
 
-function buildFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
-  const reading = readingIn(snapshot.readings, farms);
+function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
+  const reading = readingIn(snapshot.readings, farmsCollector);
   const byFarm = Map.groupBy(snapshot.readings.values(), ({ farm }) => farm);
-  const probed = new Map(readingIn(snapshot.readings, probes)?.data.map((each) => [each.farm, each]));
+  const probed = new Map(readingIn(snapshot.readings, vipCollector)?.data.map((each) => [each.farm, each]));
   const connections = connectionsIn(snapshot);
   return reading?.data.farms.map((farm) => ({
     ...buildFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
@@ -134,7 +138,7 @@ function askedAtElapsedMs({ asked }: ListedFarm, { takenAtElapsedMs }: Reading):
 
 /** Returns a function that finds the connections of a farm, unless they were counted before it changed. */
 function connectionsIn(snapshot: Snapshot) {
-  const counted = readingIn(snapshot.readings, farmConnections);
+  const counted = readingIn(snapshot.readings, farmConnectionsCollector);
   const byFarm = new Map(counted?.data.map((each) => [each.farm, each]));
   return (farm: string, { since }: Reading): Pick<FarmStatus, 'established' | 'pending'> => {
     const changed = since?.({ object: 'farm', labels: { farm } });
@@ -155,7 +159,7 @@ function buildFarm(
   const { name } = farm;
   const state = closedState('farm', farm.state);
   const changed = since?.({ object: 'farm', labels: { farm: name } });
-  const configured = readingIn(snapshot.readings, farmConfig, name);
+  const configured = readingIn(snapshot.readings, farmConfigCollector, name);
   const config = configured?.data;
   const listed = buildBackends(snapshot, name, changed);
   const named = config?.backends?.map(({ service, backend }) => ({ service, backend }));
@@ -191,10 +195,10 @@ function buildObjectives(
  * Counts the farms that were probed since they changed, and those that are reached: they accept a
  * connection and then answer, since the kernel also accepts for a proxy that hangs.
  */
-function countProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
-  const list = readingIn(snapshot.readings, farms);
+function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
+  const list = readingIn(snapshot.readings, farmsCollector);
   const listed = list && new Map(list.data.farms.map((farm) => [farm.name, farm]));
-  const probed = (readingIn(snapshot.readings, probes)?.data ?? []).filter((each) => {
+  const probed = (readingIn(snapshot.readings, vipCollector)?.data ?? []).filter((each) => {
     if (each.isReachable === undefined) return false;
     if (!list) return true;
     const farm = listed?.get(each.farm);
@@ -250,7 +254,7 @@ function buildBackends(
   farm: string,
   changed: Moment | undefined,
 ): readonly BackendStatus[] | undefined {
-  const reading = readingIn(snapshot.readings, backends, farm);
+  const reading = readingIn(snapshot.readings, backendsCollector, farm);
   if (!reading || (changed && reading.takenAtElapsedMs < changed.atElapsedMs)) return undefined;
   const { data, since } = reading;
   return data.backends?.map(({ service, backend, state, established }) => ({
@@ -264,15 +268,15 @@ function buildBackends(
 
 function buildCertificates(
   snapshot: Snapshot,
-  farmList: readonly FarmStatus[] | undefined,
+  farms: readonly FarmStatus[] | undefined,
 ): readonly CertificateStatus[] | undefined {
-  const store = readingIn(snapshot.readings, certificates)?.data;
-  const excluded = readingIn(snapshot.readings, farms)?.data.excluded;
-  const farmsByFile = usersByFile(farmList ?? []);
+  const store = readingIn(snapshot.readings, certificatesCollector)?.data;
+  const excluded = readingIn(snapshot.readings, farmsCollector)?.data.excluded;
+  const users = usersByFile(farms ?? []);
   const lastUses = lastUsesByFile(snapshot);
-  const configuredAt = (farmList ?? []).flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
+  const configuredAt = (farms ?? []).flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
   const usersReadMs = Math.min(...configuredAt);
-  const areAllKnown = excluded === 0 && farmsByFile !== undefined && farmList?.every(arePresentedKnown) === true;
+  const areAllKnown = excluded === 0 && users !== undefined && farms?.every(isPresentedKnown) === true;
   return store?.map((each) => {
     const users = farmsByFile?.get(each.file);
     const presenting = users?.filter(({ probe }) => probe?.served.some(({ certificate }) => certificate)) ?? [];
@@ -309,8 +313,8 @@ function serves({ probe }: FarmStatus, { commonName, notBeforeSeconds, notAfterS
  * Returns true if the farm serves a certificate of the same name that the store does not have.
  * Nobody can tell that for one of several without a name.
  */
-function servesAnother({ probe, certificates: files }: FarmStatus, { commonName }: Certificate): boolean {
-  if (commonName === '' && files?.length !== 1) return false;
+function servesAnother({ probe, certificates }: FarmStatus, { commonName }: Certificate): boolean {
+  if (commonName === '' && certificates?.length !== 1) return false;
   return (
     probe?.served.some(
       ({ isInStore, certificate }) => isInStore === false && certificate?.commonName === commonName,
@@ -324,11 +328,11 @@ function servesAnother({ probe, certificates: files }: FarmStatus, { commonName 
  */
 export const maxUses = 50_000;
 
-/** Maps each file to the farms whose configuration names it; undefined for too many. */
-function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, readonly FarmStatus[]> | undefined {
-  if (isTooMany(farmList)) return undefined;
+/** Maps each file to the farms that are known to present it; undefined for too many. */
+function usersByFile(farms: readonly FarmStatus[]): ReadonlyMap<string, readonly FarmStatus[]> | undefined {
+  if (isTooMany(farms)) return undefined;
   const users = new Map<string, FarmStatus[]>();
-  for (const farm of farmList)
+  for (const farm of farms)
     for (const file of farm.certificates ?? []) {
       const before = users.get(file);
       if (before) before.push(farm);
@@ -342,7 +346,7 @@ function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, reado
  * ago; undefined for too many. Readings of deleted farms are removed.
  */
 function lastUsesByFile({ readings, lastKnown, unixMsOf }: Snapshot): ReadonlyMap<string, LastKnownUse> | undefined {
-  const configured = readingsOf([...lastKnown.values(), ...readings.values()], farmConfig);
+  const configured = readingsOf([...lastKnown.values(), ...readings.values()], farmConfigCollector);
   if (isTooMany(configured.map(({ data }) => data))) return undefined;
   const uses = new Map<string, { readonly farms: string[]; readMs: number }>();
   for (const { data, takenAtElapsedMs } of configured) {
@@ -358,20 +362,20 @@ function lastUsesByFile({ readings, lastKnown, unixMsOf }: Snapshot): ReadonlyMa
 }
 
 function isTooMany(all: readonly { readonly certificates?: readonly string[] | undefined }[]): boolean {
-  return all.reduce((sum, { certificates: files = [] }) => sum + files.length, 0) > maxUses;
+  return all.reduce((sum, { certificates = [] }) => sum + certificates.length, 0) > maxUses;
 }
 
-/** Returns true if the certificates of a farm are known; some profiles have none. */
-function arePresentedKnown({ certificates: files, profile }: FarmStatus): boolean {
-  return files !== undefined || profilesWithoutCertificates.includes(profile);
+/** Returns true if it is known which certificates a farm presents; other profiles present none. */
+function isPresentedKnown({ certificates, profile }: FarmStatus): boolean {
+  return certificates !== undefined || profilesWithoutCertificates.includes(profile);
 }
 
 function buildActivation({ status, kind, notBeforeSeconds, notAfterSeconds }: ActivationStatus): ActivationStatus {
   return { status, kind, notBeforeSeconds, notAfterSeconds };
 }
 
-function buildInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
-  const { data, since } = readingIn(snapshot.readings, interfaces) ?? {};
+function describeInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
+  const { data, since } = readingIn(snapshot.readings, interfacesCollector) ?? {};
   return data?.interfaces.map(({ name, state }) => ({
     name,
     state: closedState('interface', state),

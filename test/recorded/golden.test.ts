@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Collector } from '../../src/collectors/collector.ts';
-import { ipds } from '../../src/collectors/ipds.ts';
+import { ipdsCollector } from '../../src/collectors/ipds.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import { createTestPoller, polled, scheduled } from '../support/poller.ts';
 import { hasRecordings, recordedProducts } from '../support/recordings.ts';
@@ -69,7 +69,7 @@ it('the response decides whether a Community Edition has intrusion prevention an
   const supported = pages.map((page) =>
     used.filter(({ name }) => seriesOf(page, 'zlb_collector_success', { collector: name }).length > 0),
   );
-  expect(supported).toEqual([[collectors.find(({ name }) => name === 'vpn')], [ipds]]);
+  expect(supported).toEqual([[collectors.find(({ name }) => name === 'vpn')], [ipdsCollector]]);
   expect(statesOf(pages[1] ?? '', 'zlb_ipds_rule_status')).toEqual(new Set(['up', 'down']));
 });
 

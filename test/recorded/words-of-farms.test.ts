@@ -1,6 +1,6 @@
 import type { Farm } from '../../src/appliance/farm.ts';
 import { describe, expect, it } from 'vitest';
-import { backends } from '../../src/collectors/backends.ts';
+import { backendsCollector } from '../../src/collectors/backends.ts';
 import { stateWord } from '../../src/appliance/farm.ts';
 import type { FarmConfig } from '../../src/collectors/farm-config.ts';
 import { saysAllUp } from '../../src/collectors/known-states.ts';
@@ -133,5 +133,5 @@ function isAboutBackends(exchange: Exchange, { name, profile }: Farm): boolean {
 function readAs(fact: Farm, exchange: Exchange) {
   const body = JSON.parse(textOf(exchange)) as { readonly backends?: unknown; readonly params?: unknown };
   const asList = { params: body.backends ?? body.params };
-  return collectFarmFrom(backends, fact, { readFarmStats: body, listFarmBackends: asList });
+  return collectFarmFrom(backendsCollector, fact, { readFarmStats: body, listFarmBackends: asList });
 }

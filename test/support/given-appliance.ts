@@ -4,7 +4,7 @@ import { startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import type { VipSettings } from '../../src/collectors/collector.ts';
 import { farmsWithoutTcp } from '../../simulator/world-farms.ts';
-import { vip } from '../../src/collectors/vip.ts';
+import { vipCollector } from '../../src/collectors/vip.ts';
 import { actOnFarm, simulatedKey } from './simulated-farms.ts';
 import { createTestPoller, plainVip, polled, scheduled } from './poller.ts';
 
@@ -55,7 +55,7 @@ export async function givenAppliance(
         routineBusyRatio: 1,
         jitterRatio: 0,
       },
-      ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...polled, vip]) }),
+      ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...polled, vipCollector]) }),
       ...(options.watches && { watches: options.watches }),
     },
   });

@@ -5,10 +5,10 @@ import { ApplianceError } from '../../src/appliance/errors.ts';
 import type { Farm } from '../../src/appliance/farm.ts';
 import { safeFarmName } from '../../src/appliance/harmless.ts';
 import { isHttp } from '../../src/appliance/http-proxy.ts';
-import { backends, type FarmBackends } from '../../src/collectors/backends.ts';
+import { backendsCollector, type FarmBackends } from '../../src/collectors/backends.ts';
 import type { CollectContext, FarmCollector } from '../../src/collectors/collector.ts';
-import { farmConfig } from '../../src/collectors/farm-config.ts';
-import { farms } from '../../src/collectors/farms.ts';
+import { farmConfigCollector } from '../../src/collectors/farm-config.ts';
+import { farmsCollector } from '../../src/collectors/farms.ts';
 import { createSlots } from '../../src/lib/slots.ts';
 import { KnownFarms } from '../../src/scheduler/known-farms.ts';
 import { ApplianceState } from '../../src/state/appliance-state.ts';
@@ -23,7 +23,9 @@ function givenReadings(world: World) {
   const { read } = simulatedApi(world);
   const known = new ApplianceState({
     appliance: 'lb',
-    collectors: new Map([farms, backends, farmConfig].map((collector) => [collector.name, collector])),
+    collectors: new Map(
+      [farmsCollector, backendsCollector, farmConfigCollector].map((collector) => [collector.name, collector]),
+    ),
     watches: () => true,
     maxBytes: 1e8,
     listeners: [],
@@ -71,17 +73,17 @@ function givenReadings(world: World) {
 
   return {
     listed,
-    reading: (farm: string): FarmBackends | undefined => known.reading(backends, farm)?.data,
-    isKnown: (farm: string): boolean => knownFarms.isKnown({ collector: backends.name, farm }),
-    now: async (farm: Farm) => await askFor(backends, farm),
+    reading: (farm: string): FarmBackends | undefined => known.reading(backendsCollector, farm)?.data,
+    isKnown: (farm: string): boolean => knownFarms.isKnown({ collector: backendsCollector.name, farm }),
+    now: async (farm: Farm) => await askFor(backendsCollector, farm),
     /**
      * Reads the words of all farms, and at once the farms whose words changed, unless those calls
      * `areLost`; returns the farms that were read.
      */
     async words({ areLost = false } = {}): Promise<readonly string[]> {
-      const data = await farms.collect(context);
+      const data = await farmsCollector.collect(context);
       const changes = known.put({
-        collector: farms,
+        collector: farmsCollector,
         farm: undefined,
         data,
         takenAtElapsedMs: known.elapsedNow(),
@@ -89,23 +91,23 @@ function givenReadings(world: World) {
       });
       if (areLost) return [];
       for (const farm of listed().filter(({ name }) => changes.farms.includes(name))) {
-        await readFarm(backends, farm);
-        if (changes.newFarms.includes(farm.name)) await readFarm(farmConfig, farm);
+        await readFarm(backendsCollector, farm);
+        if (changes.newFarms.includes(farm.name)) await readFarm(farmConfigCollector, farm);
       }
       return changes.farms;
     },
     /** Reads the backends of the farms of which the words do not say the states; returns those. */
     async needed(): Promise<readonly string[]> {
-      const job = { collector: backends, isUrgent: false, intervalMs: 60_000, maxStaleMs: 300_000, runs: 0 };
+      const job = { collector: backendsCollector, isUrgent: false, intervalMs: 60_000, maxStaleMs: 300_000, runs: 0 };
       const { needed } = knownFarms.split(job, listed());
-      for (const farm of needed) await readFarm(backends, farm);
+      for (const farm of needed) await readFarm(backendsCollector, farm);
       return needed.map(({ name }) => name);
     },
     async allBackends(): Promise<void> {
-      for (const farm of listed()) await readFarm(backends, farm);
+      for (const farm of listed()) await readFarm(backendsCollector, farm);
     },
     async configs(): Promise<void> {
-      for (const farm of listed()) await readFarm(farmConfig, farm);
+      for (const farm of listed()) await readFarm(farmConfigCollector, farm);
     },
   };
 }

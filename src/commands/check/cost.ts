@@ -4,9 +4,9 @@ import type { CallReport } from '../../appliance/client.ts';
 import type { Farm } from '../../appliance/farm.ts';
 import { type Collector, isFarmCollector } from '../../collectors/collector.ts';
 import { hungMs } from '../../collectors/ask-farms.ts';
-import { backends } from '../../collectors/backends.ts';
+import { backendsCollector } from '../../collectors/backends.ts';
 import type { FarmConfig } from '../../collectors/farm-config.ts';
-import { farms } from '../../collectors/farms.ts';
+import { farmsCollector } from '../../collectors/farms.ts';
 import { saysStates } from '../../collectors/known-states.ts';
 import { maxRatioOfRoutine, smallSeconds } from '../../scheduler/job.ts';
 import { runsPerRound } from '../../scheduler/known-farms.ts';
@@ -57,16 +57,17 @@ function splitCost(run: ProbedRun, facts: CostFacts): Readonly<Record<'urgent' |
     const { needed, others } = splitFarms(run, facts);
     return { urgent: scaled(perFarm, needed), small: noCost, large: scaled(perFarm, others) };
   }
-  if (collector.name === farms.name) return { urgent: scaled(spent, perMinute), small: noCost, large: noCost };
-  if (spent.seconds <= smallSeconds) return { urgent: noCost, small: scaled(spent, perMinute), large: noCost };
-  const mostPerMinute = (60 * facts.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
-  return { urgent: noCost, small: noCost, large: scaled(spent, Math.min(perMinute, mostPerMinute)) };
+  if (collector.name === farmsCollector.name)
+    return { urgent: times(spent, perMinute), small: nothing, large: nothing };
+  if (spent.seconds <= smallSeconds) return { urgent: nothing, small: times(spent, perMinute), large: nothing };
+  const mostPerMinute = (60 * parts.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
+  return { urgent: nothing, small: nothing, large: times(spent, Math.min(perMinute, mostPerMinute)) };
 }
 
 /** Returns how many farms a run reads on average, by the budget that pays for them. */
 function splitFarms({ collector, ...life }: ProbedRun, { farms: listed, configOf }: CostFacts) {
   const covered = listed.filter((farm) => isFarmCollector(collector) && collector.covers(farm));
-  if (collector.name !== backends.name) return { needed: 0, others: covered.length };
+  if (collector.name !== backendsCollector.name) return { needed: 0, others: covered.length };
   const known = covered.filter((farm) => saysStates(farm, configOf(farm.name)));
   return { needed: covered.length - known.length, others: known.length / runsPerRound(life) };
 }

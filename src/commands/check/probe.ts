@@ -2,12 +2,12 @@ import type { Farm } from '../../appliance/farm.ts';
 import { pino } from 'pino';
 import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
-import { createPoller, createStore, watchedAppliances } from '../../app/create-poller.ts';
-import { backends } from '../../collectors/backends.ts';
+import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
+import { backendsCollector } from '../../collectors/backends.ts';
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
-import { farmConfig } from '../../collectors/farm-config.ts';
+import { farmConfigCollector } from '../../collectors/farm-config.ts';
 import type { ListedFarm } from '../../collectors/ask-farms.ts';
-import { farms } from '../../collectors/farms.ts';
+import { farmsCollector } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { createSlots } from '../../lib/slots.ts';
@@ -145,12 +145,12 @@ function recordingErrors(collector: Exclude<Collector, FarmCollector>, record: P
  * long. Reads the configurations of several farms, because they name the certificates, and the
  * backends of the first farms that have some down.
  */
-function samplingFarms(collector: FarmCollector, record: ProbeRecord): Collector {
-  const maxFarms = collector.name === farmConfig.name ? maxConfigurations : 1;
+function sampling(collector: FarmCollector, watch: Watch): Collector {
+  const maxFarms = collector.name === farmConfigCollector.name ? maxConfigurations : 1;
   const sampled = new Set<string>();
   const maxOf = (farm: Farm): number =>
-    collector.name === backends.name && hasBackendsDown(farm) ? maxFarmsWithBackendsDown : maxFarms;
-  record.sampled.set(collector.name, sampled);
+    collector.name === backendsCollector.name && hasBackendsDown(farm) ? maxTroubled : maxFarms;
+  watch.sampled.set(collector.name, sampled);
   return {
     ...collector,
     covers(farm) {
@@ -226,7 +226,7 @@ function probeResult({
     failure,
     calls: record.calls,
     facts,
-    farms: state.latest(farms)?.farms,
+    farms: state.latest(farmsCollector)?.farms,
     problems: failure ? [] : joinUnread(applianceProblems(judged, Date.now()), judged),
     polled,
     unsupported,
@@ -235,7 +235,7 @@ function probeResult({
     perMinute: costPerMinute(runs, {
       ...settings.polling,
       farms: facts.farms ?? [],
-      configOf: (farm) => state.reading(farmConfig, farm)?.data,
+      configOf: (farm) => state.reading(farmConfigCollector, farm)?.data,
     }),
   };
 }
@@ -259,10 +259,11 @@ function joinUnread(problems: readonly Problem[], { name, farms: list = [] }: Ap
   ];
 }
 
-function unreadFarmsFailure(failures: readonly CollectorFailure[]): Failure | undefined {
-  const failed = failures.find(({ collector }) => collector === farms.name);
-  if (!failed) return undefined;
-  const { reason, message } = failed;
+/** Returns the failure of an appliance whose farms cannot be read. */
+function withoutFarms(obstacles: readonly Obstacle[]): Failure | undefined {
+  const obstacle = obstacles.find(({ collector }) => collector === farmsCollector.name);
+  if (!obstacle) return undefined;
+  const { reason, message } = obstacle;
   return { reason: reason === 'forbidden' || reason === 'unlicensed' ? reason : 'farms_unread', message };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { activation } from '../../../src/collectors/activation.ts';
+import { activationCollector } from '../../../src/collectors/activation.ts';
 import type { Facts } from '../../../src/collectors/collector.ts';
 import { type Collected, collectFrom, linesOf, refusal, type Replies } from './given-replies.ts';
 
@@ -132,9 +132,9 @@ describe('the activation collector', () => {
     ],
     ['an older release without either: unknown', older(missing, missing), { status: 'unknown' }],
     ['an older release whose key may read neither', older(forbidden, forbidden), { status: 'unknown' }],
-    ['a new edition: unknown', edition('cloud'), { status: 'unknown' }],
-  ])('derives the status and the expiry: %s', async (_, replies, { status, end, kind }, facts = {}) => {
-    const collected = await collectFrom(activation, replies, { now: () => now, facts });
+    ['an edition that is new: nobody can tell', edition('cloud'), { status: 'unknown' }],
+  ])('%s', async (_, replies, { status, end, kind }, facts = {}) => {
+    const collected = await collectFrom(activationCollector, replies, { now: () => now, facts });
 
     expect(statusOf(collected)).toBe(status);
     expect(endOf(collected)).toBe(end === undefined ? undefined : Math.ceil(end));
@@ -148,7 +148,7 @@ describe('the activation collector', () => {
   it.each(['forbidden', 'unauthorized', 'not_found', 'server_error', 'timeout', 'connect', 'malformed'] as const)(
     'never reads %s of the version as deactivated',
     async (reason) => {
-      const failing = collectFrom(activation, { readSystemVersion: refusal(reason) });
+      const failing = collectFrom(activationCollector, { readSystemVersion: refusal(reason) });
 
       await expect(failing).rejects.toMatchObject({ reason });
     },
@@ -157,15 +157,19 @@ describe('the activation collector', () => {
   it.each(['readActivationInfo', 'readActivationCertificate', 'readSystemInfo'] as const)(
     'fails when %s fails, instead of dropping known values',
     async (key) => {
-      const failing = collectFrom(activation, { readSystemVersion: version, [key]: refusal('server_error') });
+      const failing = collectFrom(activationCollector, { readSystemVersion: version, [key]: refusal('server_error') });
 
       await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
     },
   );
 
-  it('reads neither the edition again nor the licence of a Community appliance', async () => {
-    const known = await collectFrom(activation, { readSystemVersion: version }, { facts: { edition: 'community' } });
-    const deactivated = await collectFrom(activation, { readSystemVersion: refusal('unlicensed') });
+  it('reads neither a known edition nor the licence of a Community appliance', async () => {
+    const known = await collectFrom(
+      activationCollector,
+      { readSystemVersion: version },
+      { facts: { edition: 'community' } },
+    );
+    const deactivated = await collectFrom(activationCollector, { readSystemVersion: refusal('unlicensed') });
 
     expect(known.asked).toEqual(['readSystemVersion']);
     expect(deactivated.asked).toEqual(['readSystemVersion', 'readActivationInfo', 'readActivationCertificate']);
@@ -177,7 +181,7 @@ describe('the activation collector', () => {
       params: { ...days('216').params, certificate_key: 'machine-canary', host_key: 'machine-canary', support: 'true' },
     };
 
-    const collected = await collectFrom(activation, licensed(info, text));
+    const collected = await collectFrom(activationCollector, licensed(info, text));
 
     expect(collected.text).toMatchInlineSnapshot(`
       "zlb_activation_status{appliance="lb",status="activated"} 1
@@ -208,7 +212,7 @@ describe('an expiry derived from a day count', () => {
       const at = from + poll * 600;
       const left = (trueEnd - at) / day;
       const printed = left >= 1 ? String(Math.floor(left)) : Number(left.toFixed(2));
-      const collected = await collectFrom(activation, older(days(printed), refusal('forbidden')), {
+      const collected = await collectFrom(activationCollector, older(days(printed), refusal('forbidden')), {
         now: () => at * 1_000,
         facts,
       });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { appliance } from '../../../src/collectors/appliance.ts';
+import { applianceCollector } from '../../../src/collectors/appliance.ts';
 import { collectFrom, refusal } from './given-replies.ts';
 
 const version = {
@@ -11,8 +11,12 @@ const version = {
 };
 const info = { ...version, edition: 'community', last_api_version: '4.0.3', last_zapi_version: '4.0.2' };
 
-it('the appliance collector writes the identity of the appliance, with the configured labels', async () => {
-  const collected = await collectFrom(appliance, { readSystemInfo: { params: info } }, { labels: { site: 'paris' } });
+it('the appliance collector writes the identity of the appliance, with the labels of the configuration', async () => {
+  const collected = await collectFrom(
+    applianceCollector,
+    { readSystemInfo: { params: info } },
+    { labels: { site: 'paris' } },
+  );
 
   expect(collected.text).toMatchInlineSnapshot(`
     "zlb_appliance_info{appliance="lb",hostname="lb-a",product="relianoid",version="7.9.0",edition="community",api_version="4.0.3",kernel="6.1.0",site="paris"} 1
@@ -24,7 +28,7 @@ it('the appliance collector writes the identity of the appliance, with the confi
 it('the appliance collector reads only the version of an older release, without an edition', async () => {
   const { relianoid_version: _, ...older } = version;
 
-  const collected = await collectFrom(appliance, {
+  const collected = await collectFrom(applianceCollector, {
     readSystemVersion: { params: { ...older, zevenet_version: '6.2.1' } },
   });
 
@@ -42,14 +46,14 @@ it.each([
 ])(
   'the appliance collector names the product %s and its release %s by the key of the release',
   async (product, release, params) => {
-    const collected = await collectFrom(appliance, { readSystemVersion: { params } });
+    const collected = await collectFrom(applianceCollector, { readSystemVersion: { params } });
 
     expect(collected.text).toContain(`product="${product}",version="${release}"`);
   },
 );
 
 it('the appliance collector does not mistake a failure for an older release', async () => {
-  const failing = collectFrom(appliance, {
+  const failing = collectFrom(applianceCollector, {
     readSystemInfo: refusal('forbidden'),
     readSystemVersion: { params: version },
   });
@@ -57,9 +61,9 @@ it('the appliance collector does not mistake a failure for an older release', as
   await expect(failing).rejects.toMatchObject({ reason: 'forbidden' });
 });
 
-it('the appliance collector reads fields that are missing, null or numbers, and an unknown edition', async () => {
-  const bare = await collectFrom(appliance, { readSystemInfo: { params: { kernel_version: '' } } });
-  const odd = await collectFrom(appliance, {
+it('the appliance collector reads fields that are missing, null or numbers, and an edition that is new', async () => {
+  const bare = await collectFrom(applianceCollector, { readSystemInfo: { params: { kernel_version: '' } } });
+  const odd = await collectFrom(applianceCollector, {
     readSystemInfo: { params: { hostname: null, skudonet_version: 7, edition: 'cloud' } },
   });
 

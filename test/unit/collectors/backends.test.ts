@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
-import { backends } from '../../../src/collectors/backends.ts';
+import { backendsCollector } from '../../../src/collectors/backends.ts';
 import { collectFarmFrom, familiesOf, linesOf } from './given-replies.ts';
 
 const http = { name: 'shop', profile: 'http', state: 'up' };
@@ -33,7 +33,7 @@ const l4Backend = (more: object = {}) => ({
 it('the backends collector leaves backend weights to the farm configuration collector', async () => {
   const list = [httpBackend({ weight: 5, priority: 1 })];
 
-  const { text } = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
+  const { text } = await collectFarmFrom(backendsCollector, http, { readFarmStats: { backends: list } });
 
   expect(text).not.toMatch(/weight|priority/);
 });
@@ -43,7 +43,12 @@ it('the backends collector in compact mode writes sums of all backends, and stat
     l4Backend({ id, ip: `198.51.100.${id}`, status, max_conns: 100 }),
   );
 
-  const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } }, { compact: true });
+  const collected = await collectFarmFrom(
+    backendsCollector,
+    l4,
+    { listFarmBackends: { params: list } },
+    { compact: true },
+  );
 
   expect(linesOf(collected, 'zlb_farm_backends').match(/status="\w+"\} \d+/g)).toEqual([
     'status="up"} 1',
@@ -66,7 +71,7 @@ it('the backends collector reads a GSLB farm, which has no counters and no sessi
   const list = [{ alias: null, id: 1, ip: '198.51.100.31', port: 80, service: 'geo', status: 'undefined' }];
 
   const collected = await collectFarmFrom(
-    backends,
+    backendsCollector,
     { name: 'geo', profile: 'gslb', state: 'up' },
     { readFarmStats: { backends: list, client: { reqs: 9120 }, server: {}, extended: {} } },
   );
@@ -76,10 +81,10 @@ it('the backends collector reads a GSLB farm, which has no counters and no sessi
 });
 
 it('the backends collector reads an empty farm', async () => {
-  const empty = await collectFarmFrom(backends, http, {
+  const empty = await collectFarmFrom(backendsCollector, http, {
     readFarmStats: { backends: [], sessions: [], total_sessions: 0 },
   });
-  const silent = await collectFarmFrom(backends, http, { readFarmStats: { backends: null } });
+  const silent = await collectFarmFrom(backendsCollector, http, { readFarmStats: { backends: null } });
 
   expect(empty.text).toBe('zlb_farm_sessions{appliance="lb",farm="shop"} 0\n');
   expect(silent.text).toBe('');
@@ -89,7 +94,7 @@ it('the backends collector reports unknown backends when a farm of unknown state
   const inSummary = { farms: [{ name: 'shop', profile: 'http', services: 1 }], counts: [] };
   const [farm] = applianceFacts(new Map([['summary', inSummary]])).farms ?? [];
 
-  const collected = await collectFarmFrom(backends, farm!, { readFarmStats: { backends: [] } });
+  const collected = await collectFarmFrom(backendsCollector, farm!, { readFarmStats: { backends: [] } });
 
   expect(collected.data.backends).toBeUndefined();
 });
@@ -97,12 +102,14 @@ it('the backends collector reports unknown backends when a farm of unknown state
 it('the backends collector uses the session count of the appliance, which may list fewer sessions', async () => {
   const readFarmStats = { backends: [], sessions: [], total_sessions: 1 };
 
-  expect((await collectFarmFrom(backends, http, { readFarmStats })).text).toMatch(/^zlb_farm_sessions\{.*\} 1\n$/);
+  expect((await collectFarmFrom(backendsCollector, http, { readFarmStats })).text).toMatch(
+    /^zlb_farm_sessions\{.*\} 1\n$/,
+  );
 });
 
 it('the backends collector shows every backend of a stopped farm as unknown, despite the reply', async () => {
   const collected = await collectFarmFrom(
-    backends,
+    backendsCollector,
     { ...http, state: 'down' },
     { readFarmStats: { backends: [httpBackend({ status: 'up' })] } },
   );
@@ -121,8 +128,8 @@ it.each([
   ['Up', 'up'],
   ['constructor', 'unknown'],
   ['toString', 'unknown'],
-])('the backends collector maps the state %j to %s, and counts it', async (word, state) => {
-  const collected = await collectFarmFrom(backends, http, {
+])('the backends collector shows and counts the word %j as %s', async (word, state) => {
+  const collected = await collectFarmFrom(backendsCollector, http, {
     readFarmStats: { backends: [httpBackend({ status: word })] },
   });
 
@@ -138,7 +145,7 @@ it('the backends collector distinguishes backends of one service by id only if t
     httpBackend({ id: '0', service: 'api' }),
   ];
 
-  const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
+  const collected = await collectFarmFrom(backendsCollector, http, { readFarmStats: { backends: list } });
 
   expect(collected.states.map((line) => line.split(' ').slice(2, 4).join(' '))).toEqual([
     'front 198.51.100.11:8080#0',
@@ -152,7 +159,7 @@ it('the backends collector distinguishes backends of one service by id only if t
 it('the backends collector keeps one of two identical backends, and reports conflicting states as unknown', async () => {
   const list = [httpBackend(), httpBackend(), l4Backend({ status: 'up' }), l4Backend({ status: 'down' })];
 
-  const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
+  const collected = await collectFarmFrom(backendsCollector, http, { readFarmStats: { backends: list } });
 
   expect(collected.data.backends?.map(({ state }) => state)).toEqual(['up', 'unknown']);
   expect(collected.duplicates).toBe(0);
@@ -166,7 +173,7 @@ it('the backends collector names a backend by its address without a port, and br
     l4Backend({ id: 2, ip: '2001:db8::1' }),
   ];
 
-  const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } });
+  const collected = await collectFarmFrom(backendsCollector, l4, { listFarmBackends: { params: list } });
 
   expect(collected.text).not.toMatch(/undefined|null|NaN/);
   expect(collected.states.map((line) => line.split(' ').at(-2))).toEqual([
@@ -187,6 +194,6 @@ it.each([
   ['a/b', 'http', false],
   ['shop\n', 'http', false],
   ['shop (old)', 'http', true],
-])('the backends collector decides about the farm %j with the profile %j: %j', (name, profile, covered) => {
-  expect(backends.covers({ name, profile, state: 'up' })).toBe(covered);
+])('the backends collector reads the farm %j with the profile %j: %j', (name, profile, covered) => {
+  expect(backendsCollector.covers({ name, profile, state: 'up' })).toBe(covered);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { certificates } from '../../../src/collectors/certificates.ts';
+import { certificatesCollector } from '../../../src/collectors/certificates.ts';
 import { collectFrom, linesOf } from './given-replies.ts';
 
 const certificate = (more: object = {}) => ({
@@ -19,7 +19,9 @@ describe('the certificates collector', () => {
     [{ creation: 'Smarch 13 00:00:00 2026 GMT' }, ['not_after']],
     [{ expiration: 'Smarch 13 00:00:00 2026 GMT' }, ['not_before']],
   ])('reports the unreadable dates %j instead of one in 1970, and writes %j', async (unreadable, written) => {
-    const collected = await collectFrom(certificates, { listCertificates: { params: [certificate(unreadable)] } });
+    const collected = await collectFrom(certificatesCollector, {
+      listCertificates: { params: [certificate(unreadable)] },
+    });
 
     expect(linesOf(collected, 'zlb_certificate_parse_error')).toBe(
       'zlb_certificate_parse_error{appliance="lb",file="shop.pem"} 1',
@@ -28,16 +30,18 @@ describe('the certificates collector', () => {
   });
 
   it.each(['expired', 'invalid'])('keeps the date of a certificate that is %s', async (status) => {
-    const collected = await collectFrom(certificates, { listCertificates: { params: [certificate({ status })] } });
+    const collected = await collectFrom(certificatesCollector, {
+      listCertificates: { params: [certificate({ status })] },
+    });
 
     expect(linesOf(collected, 'zlb_certificate_not_after_timestamp_seconds')).toMatch(/ 1796860799$/);
   });
 
-  it('reads rows without fields, and counts both kinds even at 0', async () => {
-    const bare = await collectFrom(certificates, {
+  it('reads rows without fields, and counts both kinds also at 0', async () => {
+    const bare = await collectFrom(certificatesCollector, {
       listCertificates: { params: [{ file: 'a.pem' }, { file: 'b.csr' }] },
     });
-    const empty = await collectFrom(certificates, { listCertificates: { params: [] } });
+    const empty = await collectFrom(certificatesCollector, { listCertificates: { params: [] } });
 
     expect(bare.text).not.toMatch(/undefined|null|NaN/);
     expect(bare.states).toEqual(['certificate a.pem unknown']);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { farmConfig } from '../../../src/collectors/farm-config.ts';
+import { farmConfigCollector } from '../../../src/collectors/farm-config.ts';
 import { collectFarmFrom, linesOf, refusal } from './given-replies.ts';
 
 const https = { name: 'shop', profile: 'https', state: 'up' };
@@ -22,8 +22,8 @@ it('the farm configuration collector writes everything except single backends in
     },
   };
 
-  const whole = await collectFarmFrom(farmConfig, https, replies);
-  const compact = await collectFarmFrom(farmConfig, https, replies, { compact: true });
+  const whole = await collectFarmFrom(farmConfigCollector, https, replies);
+  const compact = await collectFarmFrom(farmConfigCollector, https, replies, { compact: true });
 
   expect(whole.text).toContain('zlb_backend_weight{');
   expect(compact.text).toBe(whole.text.replaceAll(/^zlb_backend_.*\n/gm, ''));
@@ -37,7 +37,7 @@ it.each([
 ])('the farm configuration collector recognises %s by the routing policy of a service', async (_, services, proxy) => {
   const replies = { listFarmguardians: checks(), readFarm: { params: { status: 'up' }, services } };
 
-  const collected = await collectFarmFrom(farmConfig, https, replies);
+  const collected = await collectFarmFrom(farmConfigCollector, https, replies);
 
   expect(collected.data.proxy).toBe(proxy);
 });
@@ -46,15 +46,15 @@ it('the farm configuration collector finds the health check of a service in the 
   const services = [service({ farmguardian: 'check-web' }), service({ id: 'api' }), service({ id: 'bare' })];
   const replies = { listFarmguardians: checks('shop_api'), readFarm: { params: { status: 'up' }, services } };
 
-  const collected = await collectFarmFrom(farmConfig, https, replies);
+  const collected = await collectFarmFrom(farmConfigCollector, https, replies);
 
   expect(linesOf(collected, 'zlb_farm_health_check').match(/\w+"\} \d/g)).toEqual(['front"} 1', 'api"} 1', 'bare"} 0']);
 });
 
-it('the farm configuration collector finds the health check of an L4 farm without reading the farm', async () => {
-  const listed = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('db') });
-  const none = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('other') });
-  const unknown = await collectFarmFrom(farmConfig, l4, { listFarmguardians: refusal('forbidden') });
+it('the farm configuration collector finds the health check of an L4 farm in the list of checks, and does not read the farm', async () => {
+  const listed = await collectFarmFrom(farmConfigCollector, l4, { listFarmguardians: checks('db') });
+  const none = await collectFarmFrom(farmConfigCollector, l4, { listFarmguardians: checks('other') });
+  const unknown = await collectFarmFrom(farmConfigCollector, l4, { listFarmguardians: refusal('forbidden') });
 
   expect([listed, none].map(({ text }) => text.trim().slice(-1))).toEqual(['1', '0']);
   expect([...listed.asked, ...none.asked, ...unknown.asked]).not.toContain('readFarm');
@@ -62,16 +62,16 @@ it('the farm configuration collector finds the health check of an L4 farm withou
   expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
 });
 
-it('the farm configuration collector compares no services of an unread farm, because it may be an L4 farm', async () => {
-  const unclear = await collectFarmFrom(farmConfig, { ...l4, profile: '' }, { listFarmguardians: checks() });
+it('the farm configuration collector compares no services of a farm that is not read, since it may be an L4 farm', async () => {
+  const unclear = await collectFarmFrom(farmConfigCollector, { ...l4, profile: '' }, { listFarmguardians: checks() });
 
-  expect(farmConfig.configured?.(unclear.data)).toBeUndefined();
+  expect(farmConfigCollector.configured?.(unclear.data)).toBeUndefined();
 });
 
 it('the farm configuration collector keeps the check of an L4 farm when the list does not name its farms', async () => {
   const settingsWith = async (...params: readonly object[]) => {
-    const { data } = await collectFarmFrom(farmConfig, l4, { listFarmguardians: { params } });
-    return farmConfig.configured?.(data)?.[0]?.settings;
+    const { data } = await collectFarmFrom(farmConfigCollector, l4, { listFarmguardians: { params } });
+    return farmConfigCollector.configured?.(data)?.[0]?.settings;
   };
 
   expect(await settingsWith({ name: 'check-web' })).toEqual({});
@@ -84,16 +84,19 @@ it('the farm configuration collector does not report a missing health check if i
     readFarm: { params: { status: 'up' }, services: [service({ farmguardian: undefined })], backends: [] },
   };
 
-  const forbidden = await collectFarmFrom(farmConfig, https, { listFarmguardians: refusal('forbidden'), ...silent });
-  const missing = await collectFarmFrom(farmConfig, https, silent);
+  const forbidden = await collectFarmFrom(farmConfigCollector, https, {
+    listFarmguardians: refusal('forbidden'),
+    ...silent,
+  });
+  const missing = await collectFarmFrom(farmConfigCollector, https, silent);
 
   expect(linesOf(forbidden, 'zlb_farm_health_check')).toBe('');
   expect(linesOf(missing, 'zlb_farm_health_check')).toBe('');
   expect(linesOf(missing, 'zlb_backend_weight')).toMatch(/ 5$/);
 });
 
-it('the farm configuration collector fails on other failures of the check list', async () => {
-  const failing = collectFarmFrom(farmConfig, l4, {
+it('the farm configuration collector fails for other failures of the list of checks', async () => {
+  const failing = collectFarmFrom(farmConfigCollector, l4, {
     listFarmguardians: refusal('server_error'),
     readFarm: { params: { status: 'up' } },
   });
@@ -102,11 +105,11 @@ it('the farm configuration collector fails on other failures of the check list',
 });
 
 it('the farm configuration collector reads an HTTPS farm without a certificate, and an empty farm', async () => {
-  const without = await collectFarmFrom(farmConfig, https, {
+  const without = await collectFarmFrom(farmConfigCollector, https, {
     listFarmguardians: checks(),
     readFarm: { params: { listener: 'https', certlist: [{ file: -1, id: 1 }, {}] }, services: [] },
   });
-  const bare = await collectFarmFrom(farmConfig, https, {
+  const bare = await collectFarmFrom(farmConfigCollector, https, {
     listFarmguardians: checks(),
     readFarm: { params: { status: 'up' } },
   });
@@ -121,7 +124,7 @@ it('the farm configuration collector labels backends with the same address as th
     { id: 2, ip: '2001:db8::1', port: '8080', weight: null },
   ];
 
-  const collected = await collectFarmFrom(farmConfig, https, {
+  const collected = await collectFarmFrom(farmConfigCollector, https, {
     listFarmguardians: checks(),
     readFarm: {
       params: { status: 'up' },
@@ -141,6 +144,6 @@ it.each([
   ['modules', 'http', false],
   ['link', 'datalink', false],
   ['..', 'http', false],
-])('the farm configuration collector decides about the farm %j with the profile %j: %j', (name, profile, covered) => {
-  expect(farmConfig.covers({ name, profile, state: 'up' })).toBe(covered);
+])('the farm configuration collector reads the farm %j with the profile %j: %j', (name, profile, covered) => {
+  expect(farmConfigCollector.covers({ name, profile, state: 'up' })).toBe(covered);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { farms } from '../../../src/collectors/farms.ts';
+import { farmsCollector } from '../../../src/collectors/farms.ts';
 import { collectFrom, familiesOf, linesOf, refusal } from './given-replies.ts';
 
 const farm = (name: string, more: object = {}) => ({
@@ -17,17 +17,19 @@ const summaryOf = (...names: readonly string[]) => ({
 });
 
 describe('the farms collector', () => {
-  it('writes its families in their order, even if the first farm lacks fields', async () => {
-    const collected = await collectFrom(farms, { listFarms: { params: [{ farmname: 'bare' }, farm('shop')] } });
+  it('writes its families in their order, also if the first farm lacks fields', async () => {
+    const collected = await collectFrom(farmsCollector, {
+      listFarms: { params: [{ farmname: 'bare' }, farm('shop')] },
+    });
 
-    expect(familiesOf(collected)).toEqual(farms.families.map(({ family }) => family.name));
+    expect(familiesOf(collected)).toEqual(farmsCollector.families.map(({ family }) => family.name));
   });
 
   it('writes no state without a word, and no farm for an empty list', async () => {
     const list = [farm('link', { profile: 'datalink' }), { farmname: 'bare' }];
 
-    const collected = await collectFrom(farms, { listFarms: { params: list } });
-    const empty = await collectFrom(farms, { listFarms: { params: [] } });
+    const collected = await collectFrom(farmsCollector, { listFarms: { params: list } });
+    const empty = await collectFrom(farmsCollector, { listFarms: { params: [] } });
 
     expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="unknown"} 1');
     expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="up"} 0');
@@ -41,8 +43,8 @@ describe('the farms collector', () => {
     ['UP', 'up'],
     [' up', 'up'],
     ['Needed Restart', 'needed_restart'],
-  ])('maps the status %j to %s', async (status, state) => {
-    const collected = await collectFrom(farms, { listFarms: { params: [farm('shop', { status })] } });
+  ])('shows the status %j as %s', async (status, state) => {
+    const collected = await collectFrom(farmsCollector, { listFarms: { params: [farm('shop', { status })] } });
 
     expect(linesOf(collected, 'zlb_farm_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
   });
@@ -50,7 +52,7 @@ describe('the farms collector', () => {
   it('writes a farm that is listed twice once, with an unknown state if the rows contradict each other', async () => {
     const twice = [farm('shop'), farm('shop'), farm('db', { status: 'up' }), farm('db', { status: 'down' })];
 
-    const { data, duplicates } = await collectFrom(farms, { listFarms: { params: twice } });
+    const { data, duplicates } = await collectFrom(farmsCollector, { listFarms: { params: twice } });
 
     expect(data.farms.map(({ name, state }) => [name, state])).toEqual([
       ['shop', 'up'],
@@ -62,8 +64,8 @@ describe('the farms collector', () => {
   it.each([
     ['lacks', refusal('not_found', { routeMissing: true })],
     ['forbids', refusal('forbidden')],
-  ])('reads the states from the statistics when the appliance %s the list', async (_, listFarms) => {
-    const collected = await collectFrom(farms, { listFarms, listFarmStats: { farms: [farm('shop')] } });
+  ])('reads the words in the statistics where the appliance %s the list', async (_, listFarms) => {
+    const collected = await collectFrom(farmsCollector, { listFarms, listFarmStats: { farms: [farm('shop')] } });
 
     expect(collected.asked).toEqual(['listFarms', 'listFarmStats']);
     expect(linesOf(collected, 'zlb_farm_status')).toContain('status="up"} 1');
@@ -72,16 +74,16 @@ describe('the farms collector', () => {
   it('does not report an HTTPS farm as an HTTP farm when only the summary lists it', () => {
     const named = { name: 'shop', profile: 'http', state: 'unknown' };
     const settingsOf = (...list: readonly (typeof named & { readonly vip?: string })[]) =>
-      farms.configured?.({ farms: list, excluded: 0 })?.map(({ settings }) => settings);
+      farmsCollector.configured?.({ farms: list, excluded: 0 })?.map(({ settings }) => settings);
 
     expect(settingsOf(named, { ...named, profile: 'l4xnat' })).toEqual([{}, { profile: 'l4xnat' }]);
     expect(settingsOf({ ...named, vip: '192.0.2.20' })).toEqual([{ profile: 'http', vip: '192.0.2.20' }]);
   });
 
-  it('falls back to the summary and one call per farm when the list fails', async () => {
-    const before = await collectFrom(farms, { listFarms: { params: [farm('shop', { profile: 'https' })] } });
+  it('takes the names from the summary, which asks no proxy, and each state alone when the list fails', async () => {
+    const before = await collectFrom(farmsCollector, { listFarms: { params: [farm('shop', { profile: 'https' })] } });
     const collected = await collectFrom(
-      farms,
+      farmsCollector,
       {
         listFarms: refusal('server_error'),
         readFarmsSummary: summaryOf('shop', 'new'),
@@ -113,11 +115,11 @@ describe('the farms collector', () => {
       readFarmsSummary: summaryOf('shop'),
       readFarmStatus: { params: { status: 'up' } },
     };
-    const before = await collectFrom(farms, replies);
+    const before = await collectFrom(farmsCollector, replies);
     const newest = (): never => before.data as never;
 
-    const soon = await collectFrom(farms, replies, { elapsedNow: () => 170_000, newest });
-    const later = await collectFrom(farms, replies, { elapsedNow: () => 190_000, newest });
+    const soon = await collectFrom(farmsCollector, replies, { elapsedNow: () => 170_000, newest });
+    const later = await collectFrom(farmsCollector, replies, { elapsedNow: () => 190_000, newest });
 
     expect(before.states).toEqual(['farm shop up', 'farm db up']);
     expect(soon.asked).not.toContain('listFarms');
@@ -145,7 +147,7 @@ describe('the farms collector', () => {
     const before = { farms: [silent, other], excluded: 0, isOneByOne: true, hasAddresses: true };
     const replies = { readFarmsSummary: summaryOf('shop'), readFarmStatus: { params: { status: 'up' } } };
 
-    const collected = await collectFrom(farms, replies, {
+    const collected = await collectFrom(farmsCollector, replies, {
       elapsedNow: () => 80_000,
       newest: () => before as never,
       ...news,
@@ -155,8 +157,8 @@ describe('the farms collector', () => {
     expect(collected.states).toContain(`farm shop ${isAsked ? 'up' : 'unknown'}`);
   });
 
-  it('loses the state of a single farm when its own call fails', async () => {
-    const { states } = await collectFrom(farms, {
+  it('loses the state of one farm alone when its own call fails', async () => {
+    const { states } = await collectFrom(farmsCollector, {
       listFarms: refusal('timeout'),
       readFarmsSummary: summaryOf('shop'),
       readFarmStatus: refusal('server_error'),
@@ -167,7 +169,7 @@ describe('the farms collector', () => {
 
   it('does not report a hung proxy when the appliance fails to respond to other calls too', async () => {
     let answers = 1;
-    const collected = collectFrom(farms, {
+    const collected = collectFrom(farmsCollector, {
       listFarms: refusal('timeout'),
       get readFarmsSummary() {
         answers -= 1;
@@ -185,11 +187,15 @@ describe('the farms collector', () => {
       readFarmsSummary: summaryOf('shop'),
       readFarmStatus: { params: { status: 'up' } },
     };
-    const before = await collectFrom(farms, replies, { now: () => 7_200_000, elapsedNow: () => 0 });
+    const before = await collectFrom(farmsCollector, replies, { now: () => 7_200_000, elapsedNow: () => 0 });
     const newest = (): never => before.data as never;
 
-    const soon = await collectFrom(farms, replies, { now: () => 7_210_000, elapsedNow: () => 10_000, newest });
-    const later = await collectFrom(farms, replies, { now: () => 3_660_000, elapsedNow: () => 60_000, newest });
+    const soon = await collectFrom(farmsCollector, replies, { now: () => 7_210_000, elapsedNow: () => 10_000, newest });
+    const later = await collectFrom(farmsCollector, replies, {
+      now: () => 3_660_000,
+      elapsedNow: () => 60_000,
+      newest,
+    });
 
     expect(soon.asked).not.toContain('readFarmStatus');
     expect(later.asked).toContain('readFarmStatus');
@@ -198,7 +204,7 @@ describe('the farms collector', () => {
   it.each(['unlicensed', 'connect', 'tls', 'unauthorized'] as const)(
     'makes no further call after %s, and says so',
     async (reason) => {
-      const failing = collectFrom(farms, { listFarms: refusal(reason), listFarmStats: { farms: [] } });
+      const failing = collectFrom(farmsCollector, { listFarms: refusal(reason), listFarmStats: { farms: [] } });
 
       await expect(failing).rejects.toMatchObject({ reason });
     },
@@ -206,7 +212,7 @@ describe('the farms collector', () => {
 
   it('omits excluded farms, also for other collectors, and counts them', async () => {
     const collected = await collectFrom(
-      farms,
+      farmsCollector,
       { listFarms: { params: [farm('shop'), farm('test')] } },
       { watches: (name) => name === 'shop' },
     );

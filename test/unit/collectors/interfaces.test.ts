@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { interfaces } from '../../../src/collectors/interfaces.ts';
+import { interfacesCollector } from '../../../src/collectors/interfaces.ts';
 import { collectFrom, linesOf, refusal } from './given-replies.ts';
 
 const traffic = (...rows: object[]) => ({ params: { interfaces: rows } });
@@ -10,24 +10,24 @@ it('the interfaces collector writes a down interface, and the parent from the na
   const vlan = { ...eth0, name: 'eth0.100', type: 'vlan', status: 'down' };
   const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [vlan] } };
 
-  const collected = await collectFrom(interfaces, replies);
+  const collected = await collectFrom(interfacesCollector, replies);
 
   expect(linesOf(collected, 'zlb_interface_up')).toMatch(/ 0$/);
   expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
 });
 
-it('the interfaces collector makes no claim about the kind of an interface that a release omits', async () => {
-  const { data } = await collectFrom(interfaces, {
+it('the interfaces collector does not say that an interface has no kind where a release does not name it', async () => {
+  const { data } = await collectFrom(interfacesCollector, {
     readNetworkStats: traffic(),
     listInterfaces: { interfaces: [{ name: 'eth0', ip: '' }] },
     listVirtualInterfaces: { interfaces: [] },
   });
 
-  expect(interfaces.configured?.(data)?.map(({ settings }) => settings)).toEqual([{ ip: '' }]);
+  expect(interfacesCollector.configured?.(data)?.map(({ settings }) => settings)).toEqual([{ ip: '' }]);
 });
 
 it('the interfaces collector does not guess the missing state of a virtual interface', async () => {
-  const collected = await collectFrom(interfaces, {
+  const collected = await collectFrom(interfacesCollector, {
     readNetworkStats: traffic(),
     listInterfaces: { interfaces: [virtual] },
     listVirtualInterfaces: { interfaces: [] },
@@ -41,20 +41,20 @@ it('the interfaces collector does not guess the missing state of a virtual inter
 it('the interfaces collector works on an appliance without virtual interfaces, but fails when their list fails', async () => {
   const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [eth0] } };
 
-  const without = await collectFrom(interfaces, replies);
-  const failing = collectFrom(interfaces, { ...replies, listVirtualInterfaces: refusal('server_error') });
+  const without = await collectFrom(interfacesCollector, replies);
+  const failing = collectFrom(interfacesCollector, { ...replies, listVirtualInterfaces: refusal('server_error') });
 
   expect(without.states).toEqual(['interface eth0 up']);
   await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
 });
 
 it('the interfaces collector reads empty lists, nulls and rows with only a name', async () => {
-  const empty = await collectFrom(interfaces, {
+  const empty = await collectFrom(interfacesCollector, {
     readNetworkStats: traffic(),
     listInterfaces: { interfaces: null },
     listVirtualInterfaces: { interfaces: null },
   });
-  const bare = await collectFrom(interfaces, {
+  const bare = await collectFrom(interfacesCollector, {
     readNetworkStats: traffic({ interface: 'eth0', in: null }),
     listInterfaces: { interfaces: [{ name: 'bond0' }] },
   });

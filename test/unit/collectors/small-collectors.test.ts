@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { backups } from '../../../src/collectors/backups.ts';
-import { cluster } from '../../../src/collectors/cluster.ts';
-import { connectionTable } from '../../../src/collectors/connections.ts';
-import { ipds } from '../../../src/collectors/ipds.ts';
-import { letsencrypt } from '../../../src/collectors/letsencrypt.ts';
-import { packages } from '../../../src/collectors/packages.ts';
-import { vpn } from '../../../src/collectors/vpn.ts';
+import { backupsCollector } from '../../../src/collectors/backups.ts';
+import { clusterCollector } from '../../../src/collectors/cluster.ts';
+import { connectionsCollector } from '../../../src/collectors/connections.ts';
+import { ipdsCollector } from '../../../src/collectors/ipds.ts';
+import { letsencryptCollector } from '../../../src/collectors/letsencrypt.ts';
+import { packagesCollector } from '../../../src/collectors/packages.ts';
+import { vpnCollector } from '../../../src/collectors/vpn.ts';
 import { collectFrom, refusal } from './given-replies.ts';
 
 /** The value of the one series that is 1 in a set with these labels. */
@@ -20,7 +20,7 @@ it('the backups collector counts backups and finds the newest, in any order', as
     { name: 'bare' },
   ];
 
-  const collected = await collectFrom(backups, { listBackups: { params: list } });
+  const collected = await collectFrom(backupsCollector, { listBackups: { params: list } });
 
   expect(collected.text).toBe(
     `zlb_backups{appliance="lb"} 4\nzlb_backup_last_timestamp_seconds{appliance="lb"} ${Date.UTC(2026, 10, 20, 20, 52, 6) / 1_000}\n`,
@@ -34,13 +34,14 @@ it.each([
   [{ status: 'unknown', number: 0 }, undefined],
   [{ status: 'Updated' }, undefined],
 ])('the packages collector writes %j as %s', async (params, value) => {
-  const { text } = await collectFrom(packages, { listPackages: { params } });
+  const { text } = await collectFrom(packagesCollector, { listPackages: { params } });
 
   expect(text).toBe(value === undefined ? '' : `zlb_packages_pending{appliance="lb"} ${value}\n`);
 });
 
 it('the connections collector writes the size of the connection table, and nothing if it is missing', async () => {
-  const of = async (params: object) => (await collectFrom(connectionTable, { readConnectionStats: { params } })).text;
+  const of = async (params: object) =>
+    (await collectFrom(connectionsCollector, { readConnectionStats: { params } })).text;
 
   expect([await of({ connections: '324' }), await of({ connections: 0 }), await of({ connections: '' })]).toEqual([
     'zlb_connections{appliance="lb"} 324\n',
@@ -58,7 +59,7 @@ it('the VPN collector writes one state for each VPN', async () => {
     { name: 'bare' },
   ];
 
-  const { text } = await collectFrom(vpn, { listVpns: { params: list } });
+  const { text } = await collectFrom(vpnCollector, { listVpns: { params: list } });
 
   expect(list.map(({ name }) => stateIn(text, `vpn="${name}"`))).toEqual([
     'route_down',
@@ -83,7 +84,7 @@ it.each([
   [{ name: 'lb-c', role: 'backup', status: 'resting' }, 'node="lb-c",role="backup"', 'unknown'],
   [{ status: '' }, 'node="",role="unknown"', 'unknown'],
 ])('the cluster collector writes %j', async (params, labels, status) => {
-  const { text } = await collectFrom(cluster, { readLocalClusterNode: { params } });
+  const { text } = await collectFrom(clusterCollector, { readLocalClusterNode: { params } });
 
   expect(stateIn(text, labels)).toBe(status);
 });
@@ -115,14 +116,14 @@ describe('the ACME collector', () => {
     .join('');
 
   it('names each certificate as the store does, with its automatic renewal', async () => {
-    const collected = await collectFrom(letsencrypt, { listAcmeCertificates: { params: list } });
+    const collected = await collectFrom(letsencryptCollector, { listAcmeCertificates: { params: list } });
 
     expect(collected.text).toBe(written);
     expect(collected.asked).toEqual(['listAcmeCertificates']);
   });
 
-  it('reads the older path when the newer one is missing', async () => {
-    const collected = await collectFrom(letsencrypt, { listLegacyAcmeCertificates: { params: list } });
+  it('reads the older spelling where the newer one is missing', async () => {
+    const collected = await collectFrom(letsencryptCollector, { listLegacyAcmeCertificates: { params: list } });
 
     expect(collected.text).toBe(written);
   });
@@ -130,11 +131,11 @@ describe('the ACME collector', () => {
   it('does not try the older path after another failure', async () => {
     const replies = { listAcmeCertificates: refusal('unlicensed'), listLegacyAcmeCertificates: { params: list } };
 
-    await expect(collectFrom(letsencrypt, replies)).rejects.toMatchObject({ reason: 'unlicensed' });
+    await expect(collectFrom(letsencryptCollector, replies)).rejects.toMatchObject({ reason: 'unlicensed' });
   });
 
-  it('writes nothing when the key may not read the certificates', async () => {
-    const { data, text } = await collectFrom(letsencrypt, { listAcmeCertificates: refusal('forbidden') });
+  it('has no reading where the key may not read the certificates', async () => {
+    const { data, text } = await collectFrom(letsencryptCollector, { listAcmeCertificates: refusal('forbidden') });
 
     expect([data, text]).toEqual([undefined, '']);
   });
@@ -143,7 +144,7 @@ describe('the ACME collector', () => {
 it('the IPDS collector writes the state of each rule, even if the release does not name it', async () => {
   const list = [{ name: 'flood', rule: 'dos', status: 'up', type: 'farm' }, { name: 'older' }];
 
-  const { text } = await collectFrom(ipds, { listIpds: { params: list } });
+  const { text } = await collectFrom(ipdsCollector, { listIpds: { params: list } });
 
   expect(stateIn(text, 'rule="flood",kind="dos"')).toBe('up');
   expect(stateIn(text, 'rule="older",kind=""')).toBe('unknown');
@@ -151,10 +152,10 @@ it('the IPDS collector writes the state of each rule, even if the release does n
 
 it('a list without entries produces no series except the number of backups', async () => {
   const texts = [
-    await collectFrom(backups, { listBackups: { params: [] } }),
-    await collectFrom(vpn, { listVpns: { params: [] } }),
-    await collectFrom(letsencrypt, { listAcmeCertificates: { params: [] } }),
-    await collectFrom(ipds, { listIpds: { params: [] } }),
+    await collectFrom(backupsCollector, { listBackups: { params: [] } }),
+    await collectFrom(vpnCollector, { listVpns: { params: [] } }),
+    await collectFrom(letsencryptCollector, { listAcmeCertificates: { params: [] } }),
+    await collectFrom(ipdsCollector, { listIpds: { params: [] } }),
   ].map(({ text }) => text);
 
   expect(texts).toEqual(['zlb_backups{appliance="lb"} 0\n', '', '', '']);

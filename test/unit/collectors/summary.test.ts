@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { summary } from '../../../src/collectors/summary.ts';
+import { summaryCollector } from '../../../src/collectors/summary.ts';
 import { collectFrom } from './given-replies.ts';
 
 const modules = {
@@ -14,7 +14,7 @@ const modules = {
 it('the summary collector ignores unknown members of newer releases', async () => {
   const params = { ...modules, total: 2, eproxy: true, gslb2: [null, 'shop', { name: 7 }] };
 
-  const collected = await collectFrom(summary, { readFarmsSummary: { params } });
+  const collected = await collectFrom(summaryCollector, { readFarmsSummary: { params } });
 
   expect(collected.facts?.farms?.map(({ name }) => name)).toEqual(['shop', 'db']);
 });
@@ -22,7 +22,9 @@ it('the summary collector ignores unknown members of newer releases', async () =
 it('the summary collector counts farms without a profile, or with an unknown one', async () => {
   const lslb = [{ name: 'a' }, { name: 'b', profile: 'eproxy', services: [] }, { name: 'c', profile: 'constructor' }];
 
-  const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb, gslb: [{ name: 'd' }] } } });
+  const collected = await collectFrom(summaryCollector, {
+    readFarmsSummary: { params: { lslb, gslb: [{ name: 'd' }] } },
+  });
 
   expect(collected.text).toMatchInlineSnapshot(`
     "zlb_farms{appliance="lb",profile="http"} 0
@@ -37,7 +39,7 @@ it('the summary collector counts farms without a profile, or with an unknown one
 });
 
 it('the summary collector writes nothing for empty modules', async () => {
-  const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb: null } } });
+  const collected = await collectFrom(summaryCollector, { readFarmsSummary: { params: { lslb: null } } });
 
   expect(collected.text).toBe('');
   expect(collected.facts).toEqual({ farms: [] });
@@ -45,7 +47,7 @@ it('the summary collector writes nothing for empty modules', async () => {
 
 it('the summary collector counts only watched farms', async () => {
   const collected = await collectFrom(
-    summary,
+    summaryCollector,
     { readFarmsSummary: { params: modules } },
     { watches: (name) => name === 'db' },
   );

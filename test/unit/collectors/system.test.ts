@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { system } from '../../../src/collectors/system.ts';
+import { systemCollector } from '../../../src/collectors/system.ts';
 import { collectFrom } from './given-replies.ts';
 
 const cpu = { cores: 4, user: 3.52, nice: 0, sys: 1.01, iowait: 0.25, irq: 0, softirq: 0.5, idle: 94.72, usage: 5.28 };
@@ -20,16 +20,16 @@ it('the system collector writes the same when every number is a text', async () 
   const asText = (numbers: object) =>
     Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, String(value)]));
 
-  const numbers = await collectFrom(system, { readStats: { params: { cpu, load, memory } } });
-  const texts = await collectFrom(system, {
+  const numbers = await collectFrom(systemCollector, { readStats: { params: { cpu, load, memory } } });
+  const texts = await collectFrom(systemCollector, {
     readStats: { params: { cpu: asText(cpu), load: asText(load), memory: asText(memory) } },
   });
 
   expect(texts.text).toBe(numbers.text);
 });
 
-it('the system collector omits missing values and whole parts instead of writing 0', async () => {
-  const collected = await collectFrom(system, {
+it('the system collector leaves out missing values instead of writing 0, and whole parts', async () => {
+  const collected = await collectFrom(systemCollector, {
     readStats: { params: { cpu: { user: '', idle: null, sys: 1 }, load: { Last_1: 0 }, memory: {} } },
   });
 

@@ -3,8 +3,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { interfaces, type Traffic } from '../../../src/collectors/interfaces.ts';
-import { changeFamilies } from '../../../src/history/configuration-change-counts.ts';
+import { interfacesCollector, type Traffic } from '../../../src/collectors/interfaces.ts';
+import { changeFamilies } from '../../../src/history/change-counts.ts';
 import { History, lostMetric } from '../../../src/history/history.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { Transition } from '../../../src/state/status.ts';
@@ -28,13 +28,18 @@ async function given(file?: string, keepMs = 1e12) {
     const traffic = Object.entries(bytes).map(
       ([name, receivedBytes]): Traffic => ({ name, receivedBytes, sentBytes: 0 }),
     );
-    const reading = { collector: interfaces, data: { traffic, interfaces: [] }, takenAtElapsedMs: atMs, isWhole: true };
+    const reading = {
+      collector: interfacesCollector,
+      data: { traffic, interfaces: [] },
+      takenAtElapsedMs: atMs,
+      isWhole: true,
+    };
     listener.onReading?.({ ...reading, maxStaleMs: 1, lifeMs: 1 }, transitions, { atMs, atElapsedMs: atMs });
   };
   const interfaceOf = (ip: string, { isWhole = true } = {}) => {
     atMs += 60_000;
     const data = { traffic: [], interfaces: [{ name: 'eth0', state: 'up', kind: 'nic', ip, mac: '', parent: '' }] };
-    const reading = { collector: interfaces, data, takenAtElapsedMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
+    const reading = { collector: interfacesCollector, data, takenAtElapsedMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
     listener.onReading?.(reading, [], { atMs, atElapsedMs: atMs });
   };
   const moveTo = (scope: string): void => void (listener = history.listenerOf({ name: 'lb', scope }));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { farmConfig } from '../../../src/collectors/farm-config.ts';
+import { farmConfigCollector } from '../../../src/collectors/farm-config.ts';
 import { familiesByPart } from '../../../src/app/appliance-families.ts';
 import { TwinWatch } from '../../../src/history/twin-watch.ts';
 import type { Readings } from '../../../src/history/twins.ts';
@@ -40,7 +40,14 @@ function givenTwins(more: (appliance: string) => readonly (readonly [string, Rea
     looks,
     /** Something was read of an appliance. */
     read(appliance: string) {
-      const reading = { collector: farmConfig, data: {}, takenAtElapsedMs: 0, maxStaleMs: 1, lifeMs: 1, isWhole: true };
+      const reading = {
+        collector: farmConfigCollector,
+        data: {},
+        takenAtElapsedMs: 0,
+        maxStaleMs: 1,
+        lifeMs: 1,
+        isWhole: true,
+      };
       twins.listenerOf(appliance).onReading?.(reading, [], { atMs: 0, atElapsedMs: 0 });
     },
     async shown(name = 'zlb_twin_differences') {

@@ -4,7 +4,7 @@ import { sleep } from '../../../src/lib/time.ts';
 import { type CallQueue, createCallQueue } from '../../../src/scheduler/call-queue.ts';
 
 const patient = new AbortController().signal;
-const urgent = { signal: patient, urgency: 'urgent' } as const;
+const urgent = { signal: patient, priority: 'urgent' } as const;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -42,7 +42,7 @@ describe('the call queue', () => {
     const impatient = new AbortController();
     const passed: string[] = [];
     const pass = (name: string, signal: AbortSignal) =>
-      queue.run({ signal, urgency: 'urgent' }, () => {
+      queue.run({ signal, priority: 'urgent' }, () => {
         passed.push(name);
         return busyFor(queue, 100)();
       });
@@ -63,7 +63,7 @@ describe('the call queue', () => {
     const queue = given();
     let called = false;
 
-    const call = queue.run({ signal: AbortSignal.abort(new Error('too late')), urgency: 'urgent' }, () => {
+    const call = queue.run({ signal: AbortSignal.abort(new Error('too late')), priority: 'urgent' }, () => {
       called = true;
       return Promise.resolve();
     });
@@ -79,7 +79,7 @@ describe('the call queue', () => {
     await vi.advanceTimersByTimeAsync(100);
     await first;
 
-    const waiting = queue.run({ signal: impatient.signal, urgency: 'urgent' }, () => Promise.resolve());
+    const waiting = queue.run({ signal: impatient.signal, priority: 'urgent' }, () => Promise.resolve());
     expect(vi.getTimerCount()).toBe(1);
     impatient.abort(new Error('out of time'));
 
@@ -156,7 +156,7 @@ describe('the call queue', () => {
 
     const all = ['first', 'waiting'].map((name) => queue.run(urgent, call(name)));
     await vi.advanceTimersByTimeAsync(1_000);
-    const atOnce = queue.run({ signal: patient, urgency: 'unbudgeted' }, call('at once'));
+    const atOnce = queue.run({ signal: patient, priority: 'immediate' }, call('at once'));
     await vi.runAllTimersAsync();
     await Promise.all([...all, atOnce]);
 

@@ -55,7 +55,7 @@ function given() {
   const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
   const step: StepCalls = {
     signal: new AbortController().signal,
-    urgency: 'urgent',
+    priority: 'urgent',
     skipReason: () => skipReason.reason,
     askedAtElapsedMs: undefined,
     spentSeconds: 0,

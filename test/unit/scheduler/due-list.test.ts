@@ -28,7 +28,7 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
     const intervalMs = cron.intervalMs(schedule);
     const job = createJob(
       { collector, schedule, maxStaleMs: hourMs },
-      { appliance: 'lb', priority: named.size, intervalMs, jitterRatio: 0.1 },
+      { appliance: 'lb', rank: named.size, intervalMs, jitterRatio: 0.1 },
     );
     const waitMs = cron.matches(schedule)[0]! - Date.now();
     waitUntil(job, { steadyMs: performance.now() + waitMs, unixMs: Date.now() + waitMs });

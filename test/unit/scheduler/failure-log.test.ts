@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { farms as farmsCollector } from '../../../src/collectors/farms.ts';
+import { farmsCollector } from '../../../src/collectors/farms.ts';
 import { FailureLog } from '../../../src/scheduler/failure-log.ts';
 import type { Transition } from '../../../src/state/status.ts';
 import { givenLog } from './given-log.ts';

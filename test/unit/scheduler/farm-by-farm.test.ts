@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { farmConfig } from '../../../src/collectors/farm-config.ts';
+import { farmConfigCollector } from '../../../src/collectors/farm-config.ts';
 import { answering, givenPoller, upFarms } from './given-poller.ts';
 
 const minuteMs = 60_000;
@@ -31,7 +31,7 @@ async function givenSpreadRun() {
 it('a reading of a farm is as old as the health check list with which its run started', async () => {
   const { poller, lists } = await givenSpreadRun();
   const ages = Array.from({ length: count }, (_, index) => {
-    const reading = poller.state.reading(farmConfig, `f${index}`);
+    const reading = poller.state.reading(farmConfigCollector, `f${index}`);
     return poller.state.elapsedNow() - (reading?.takenAtElapsedMs ?? Number.NaN);
   });
 

@@ -6,7 +6,7 @@ import { FleetPoller, type FleetParts, type PolledAppliance } from '../../../src
 import { Lateness } from '../../../src/scheduler/lateness.ts';
 import { ApplianceState, type NewReading, type StateListener } from '../../../src/state/appliance-state.ts';
 import type { Transition } from '../../../src/state/status.ts';
-import { appliance as applianceCollector } from '../../../src/collectors/appliance.ts';
+import { applianceCollector } from '../../../src/collectors/appliance.ts';
 import { unknownAppliance } from '../../support/fleet-status.ts';
 
 const text: Representation = { format: 'text', encoding: 'gzip' };

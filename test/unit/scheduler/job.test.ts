@@ -9,7 +9,7 @@ const jobOf = (appliance: string, index = 0) => {
   const collector = collectors[index % collectors.length] ?? collectors[0]!;
   return createJob(
     { collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs },
-    { appliance, priority: index, intervalMs: intervals.get(collector.schedule) ?? 0, jitterRatio: 0.1 },
+    { appliance, rank: index, intervalMs: intervals.get(collector.schedule) ?? 0, jitterRatio: 0.1 },
   );
 };
 

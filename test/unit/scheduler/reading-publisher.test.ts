@@ -36,9 +36,9 @@ const collectorNamed = (name: string): Collector => ({
   begin: () => Promise.reject(new Error('never begun')),
 });
 const jobs = new Map(
-  ['farms', 'backends', 'db', 'shop'].map((name, priority) => [
+  ['farms', 'backends', 'db', 'shop'].map((name, rank) => [
     name,
-    { collector: collectorNamed(name), priority, maxStaleMs: 1_000 },
+    { collector: collectorNamed(name), rank, maxStaleMs: 1_000 },
   ]),
 );
 

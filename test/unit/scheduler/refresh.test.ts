@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { backends } from '../../../src/collectors/backends.ts';
-import { vip } from '../../../src/collectors/vip.ts';
+import { backendsCollector } from '../../../src/collectors/backends.ts';
+import { vipCollector } from '../../../src/collectors/vip.ts';
 import { createJob } from '../../../src/scheduler/job.ts';
 import { Refresh, Repeats } from '../../../src/scheduler/refresh.ts';
 import { keptBytes } from '../../support/kept-memory.ts';
@@ -64,10 +64,10 @@ it('a refresh runs once more for a request during its run', async () => {
 
 it('a refresh reads 20 of the farms that change at once, because a longer queue would block the loop', async () => {
   const { begun, run } = givenRuns();
-  const { name, schedule, maxStaleMs } = backends;
+  const { name, schedule, maxStaleMs } = backendsCollector;
   const job = createJob(
-    { collector: backends, schedule, maxStaleMs },
-    { appliance: 'lb', priority: 0, intervalMs: 60_000, jitterRatio: 0.1 },
+    { collector: backendsCollector, schedule, maxStaleMs },
+    { appliance: 'lb', rank: 0, intervalMs: 60_000, jitterRatio: 0.1 },
   );
   const refresh = new Refresh({
     jobs: new Map([[name, job]]),
@@ -84,12 +84,12 @@ it('a refresh reads 20 of the farms that change at once, because a longer queue 
 
 it('a refresh probes the changed farms at once, and all of them again in the next scheduled run', async () => {
   const job = createJob(
-    { collector: vip, schedule: vip.schedule, maxStaleMs: vip.maxStaleMs },
-    { appliance: 'lb', priority: 0, intervalMs: 60_000, jitterRatio: 0.1 },
+    { collector: vipCollector, schedule: vipCollector.schedule, maxStaleMs: vipCollector.maxStaleMs },
+    { appliance: 'lb', rank: 0, intervalMs: 60_000, jitterRatio: 0.1 },
   );
   const probed: unknown[] = [];
   const refresh = new Refresh({
-    jobs: new Map([[vip.name, job]]),
+    jobs: new Map([[vipCollector.name, job]]),
     run: async (_, only) => void probed.push(only),
     beginAgain: () => Promise.resolve(),
     runFarm: () => Promise.resolve(),

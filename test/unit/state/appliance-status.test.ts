@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { activation } from '../../../src/collectors/activation.ts';
-import { appliance } from '../../../src/collectors/appliance.ts';
-import { backends } from '../../../src/collectors/backends.ts';
-import { farmConfig } from '../../../src/collectors/farm-config.ts';
-import { interfaces } from '../../../src/collectors/interfaces.ts';
-import { buildApplianceStatus } from '../../../src/state/appliance-status.ts';
-import { readingKey, type Origin, type Reading } from '../../../src/state/reading.ts';
+import { activationCollector } from '../../../src/collectors/activation.ts';
+import { applianceCollector } from '../../../src/collectors/appliance.ts';
+import { backendsCollector } from '../../../src/collectors/backends.ts';
+import { farmConfigCollector } from '../../../src/collectors/farm-config.ts';
+import { interfacesCollector } from '../../../src/collectors/interfaces.ts';
+import { describeAppliance } from '../../../src/state/describe.ts';
+import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
@@ -77,7 +77,7 @@ it.each([
   ['of a farm that is down, as null: unknown', 'down', null, undefined],
   ['of a farm of unknown state: unknown', 'unknown', [], undefined],
 ])('the status of backends reads an empty list %s', async (_, state, list, expected) => {
-  const { data } = await collectFarmFrom(backends, { ...shop, state }, { readFarmStats: { backends: list } });
+  const { data } = await collectFarmFrom(backendsCollector, { ...shop, state }, { readFarmStats: { backends: list } });
 
   expect(data.backends).toEqual(expected);
   expect(shopWith(state, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
@@ -86,7 +86,11 @@ it.each([
 describe('the configured status of a farm', () => {
   const service = (id: string, farmguardian: unknown) => ({ id, farmguardian, backends: [] });
   const read = async (readFarm: object, profile = 'https', checks: unknown = { params: [] }) => {
-    const { data } = await collectFarmFrom(farmConfig, { ...shop, profile }, { listFarmguardians: checks, readFarm });
+    const { data } = await collectFarmFrom(
+      farmConfigCollector,
+      { ...shop, profile },
+      { listFarmguardians: checks, readFarm },
+    );
     return shopWith('up', { collector: 'farm_config', farm: 'shop', data });
   };
 
@@ -166,8 +170,8 @@ it.each([
   expect(status.certificates?.[0]?.usedBy).toEqual(users);
 });
 
-it('the status of the activation has its expiry, its kind and the edition', async () => {
-  const { data } = await collectFrom(activation, {
+it('the status of the activation has its end, its kind and the edition', async () => {
+  const { data } = await collectFrom(activationCollector, {
     readSystemVersion: { params: { hostname: 'lb' } },
     readSystemInfo: { params: { hostname: 'lb', edition: 'enterprise' } },
     readActivationInfo: { params: { days_to_expire: '1', type: 'temporal' } },
@@ -183,8 +187,8 @@ it('the status of the activation has its expiry, its kind and the edition', asyn
 it('the status of the appliance and of its interfaces omits objects without a name', async () => {
   const whole = { params: { hostname: 'lb-a', relianoid_version: '7.9.0', edition: 'community' } };
 
-  const known = await collectFrom(appliance, { readSystemInfo: whole });
-  const bare = await collectFrom(appliance, { readSystemVersion: { params: { hostname: '' } } });
+  const known = await collectFrom(applianceCollector, { readSystemInfo: whole });
+  const bare = await collectFrom(applianceCollector, { readSystemVersion: { params: { hostname: '' } } });
 
   expect(statusOf({ collector: 'appliance', data: known.data })).toMatchObject({
     hostname: 'lb-a',
@@ -201,7 +205,7 @@ it('the status of the appliance and of its interfaces omits objects without a na
 });
 
 it('the status of the appliance and of its interfaces accepts no unknown state of an interface', async () => {
-  const { data } = await collectFrom(interfaces, {
+  const { data } = await collectFrom(interfacesCollector, {
     readNetworkStats: { params: { interfaces: [] } },
     listInterfaces: {
       interfaces: [{ name: 'eth0', status: 'up' }, { name: 'eth1', status: 'odd' }, { name: 'eth2' }],
