@@ -20,7 +20,7 @@ import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts'
 import { maxListed, maxListedBytes } from '../../src/history/stored-event.ts';
 import { maxStored, maxReadingBytes } from '../../src/history/storage-limits.ts';
 import { maxFound, maxFoundBytes, maxReadBytes } from '../../src/history/event.ts';
-import { statesPerMinute } from '../../src/scheduler/failure-log.ts';
+import { statesPerMinute } from '../../src/scheduler/reading-log.ts';
 import { maxTwinDifferences } from '../../src/server/status-api.ts';
 import { defaultMaxRows, maxBackends } from '../../src/appliance/wire-types.ts';
 import { maxNames as maxServerNames } from '../../src/collectors/vip-targets.ts';

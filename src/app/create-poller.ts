@@ -6,7 +6,7 @@ import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCounters } from '../scheduler/counters.ts';
 import { storedReplies } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
-import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
+import type { AppliancePollerParts } from '../scheduler/poller-services.ts';
 import type { BasePaths } from '../appliance/base-paths.ts';
 import type { HostResolver } from '../lib/host-resolver.ts';
 import { applianceFamilies } from './appliance-families.ts';
@@ -29,7 +29,7 @@ export function createStore(): MetricsStore {
   return createMetricsStore(applianceFamilies);
 }
 
-interface PollerOptions
+interface CreatePollerParts
   extends Pick<
     AppliancePollerParts,
     'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'handover' | 'listeners' | 'isRequestLogEmpty'
@@ -44,13 +44,13 @@ interface PollerOptions
 export function createPoller(
   appliance: WatchedAppliance,
   {
-    resolver,
+    names,
     basePaths,
     counters = createCounters(appliance.name),
     wrap = (each) => each,
     onCall,
-    ...options
-  }: PollerOptions,
+    ...parts
+  }: CreatePollerParts,
 ): AppliancePoller {
   const { name, url, labels, objectives, vip, compact, polling, limits } = appliance;
   return new AppliancePoller({

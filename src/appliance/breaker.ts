@@ -10,17 +10,17 @@ export interface Breaker {
   /** Returns true if a call may start now. In half-open one may, and its outcome decides. */
   admit(): boolean;
   /** Records a response of the appliance, whatever it was. */
-  succeeded(): void;
+  recordResponse(): void;
   /** Records a transport failure; the third in a row opens the breaker. */
-  failed(reason: FailureReason): void;
+  recordFailure(reason: FailureReason): void;
   /** Records a refused key: opens at once, because further tries can lock an account. */
-  rejected(): void;
+  recordRefusedKey(): void;
   /** The reason of the newest failure; undefined after a response. */
   readonly reason: FailureReason | undefined;
   /** Milliseconds until the next probe; 0 if one may start. */
   readonly waitMs: number;
   /** Records that a call was sent; returns a function for its end. */
-  sent(): () => void;
+  startCall(): () => void;
   /** False after a failure until the next answer, and while a call waits far longer than others. */
   readonly callsSucceed: boolean;
 }
@@ -80,24 +80,24 @@ export function createBreaker({ elapsedNow, random }: BreakerOptions): Breaker {
       state = 'half_open';
       return true;
     },
-    sent() {
+    startCall() {
       const call = { sentAtElapsedMs: elapsedNow() };
       pending.add(call);
       return () => void pending.delete(call);
     },
-    succeeded() {
+    recordResponse() {
       for (const { sentAtElapsedMs } of pending) slowestMs = Math.max(elapsedNow() - sentAtElapsedMs, 0.9 * slowestMs);
       state = 'closed';
       reason = undefined;
       failures = 0;
       refusals = 0;
     },
-    failed(cause) {
+    recordFailure(cause) {
       reason = cause;
       failures += 1;
       if (state === 'half_open' || (state === 'closed' && failures >= failuresToOpen)) open(probeEveryMs);
     },
-    rejected() {
+    recordRefusedKey() {
       reason = 'unauthorized';
       failures += 1;
       if (state !== 'open') open(Math.min(probeEveryMs * 2 ** refusals, maxWaitMs));

@@ -79,7 +79,7 @@ const maxAddresses = 1_000;
 export class RequestLog implements SenderDirectory {
   readonly #parts: RequestLogParts;
   readonly #refusals = new Counter({ ...refusalMetric, registers: [] });
-  readonly #publishing = setInterval(() => this.publish(), publishEveryMs);
+  readonly #publishing = setInterval(() => this.publishIfChanged(), publishEveryMs);
   readonly #throttledLog: ThrottledLog;
   #settings: RequestLogSettings = { receiver: {}, buckets: [], appliances: [] };
   #receivers: Receivers = {};
@@ -147,14 +147,14 @@ export class RequestLog implements SenderDirectory {
     log.info({ addresses: this.addresses }, 'receiving the log of requests');
   }
 
-  /** Puts changed counters into the store. */
-  publish(): void {
-    for (const each of this.#logs) each.publish();
+  /** Shows new counts. */
+  publishIfChanged(): void {
+    for (const each of this.#senders) each.publishIfChanged();
   }
 
-  /** Puts all counters into the store, which a reload may have emptied. */
-  republish(): void {
-    for (const each of this.#logs) each.republish();
+  /** Shows all counts, after the store may have dropped some. */
+  publish(): void {
+    for (const each of this.#senders) each.publish();
   }
 
   /** Returns undefined if no line about the farm came. */
@@ -162,9 +162,9 @@ export class RequestLog implements SenderDirectory {
     return this.#logs.find((each) => each.appliance.name === appliance)?.counts.lastMinute(farm);
   }
 
-  /** Returns true if no request was counted in the first hour of the log of an appliance. */
-  isEmpty(appliance: string): boolean {
-    return this.#logs.find((each) => each.appliance.name === appliance)?.isEmpty ?? false;
+  /** Returns true if no request of an appliance was counted in the first hour of its log. */
+  hasCountedNothing(appliance: string): boolean {
+    return this.#senders.find((each) => each.appliance.name === appliance)?.hasCountedNothing ?? false;
   }
 
   async close(): Promise<void> {
@@ -226,7 +226,7 @@ class ApplianceLog implements LineConsumer {
     this.#isDirty = true;
   }
 
-  get isSilent(): boolean {
+  get hasCountedNothing(): boolean {
     return this.counts.hasNoAnswers && steadyNow() - this.#sinceSteadyMs >= silentAfterMs;
   }
 
@@ -258,16 +258,16 @@ class ApplianceLog implements LineConsumer {
     this.#charge(1);
   }
 
-  /** Publishes changed counters, including requests that waited. */
-  publish(): void {
-    this.#updateNames();
-    if (this.#isDirty) this.#put();
+  /** Shows the counts, with what has waited, if something came since the last time. */
+  publishIfChanged(): void {
+    this.#learn();
+    if (this.#isBehind) this.#show();
   }
 
-  /** Publishes the counters, also unchanged ones. */
-  republish(): void {
-    this.#updateNames();
-    this.#put();
+  /** Shows the counts, with what has waited, also if nothing came. */
+  publish(): void {
+    this.#learn();
+    this.#show();
   }
 
   #put(): void {

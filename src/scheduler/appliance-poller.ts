@@ -1,3 +1,19 @@
+// Polls one appliance. A tick of the schedule becomes samples in this order:
+//
+// schedule.ts           computes when a job is due
+// due-list.ts           the one loop: takes the job that goes first
+// run-lifecycle.ts      begins its run, or says why it is skipped
+// step-executor.ts      makes the next step: calls the collector, for one farm or for all
+// calls.ts              sends each call when call-queue.ts and the circuit breaker admit it
+// ../state/             keeps the reading (appliance-state.ts), and notifies its listeners:
+// reading-publisher.ts  writes the samples into the store of `/metrics`
+// run-lifecycle.ts      ends the run; its job waits for the next tick
+// status-publisher.ts   publishes the exporter's own numbers
+//
+// job.ts alone changes a job and its run. refresh.ts reads out of schedule what a change has made out
+// of date. Steps of several jobs run at the same time, up to `max_concurrent_per_appliance`; those of
+// one run follow each other.
+
 import type { Area } from '../appliance/api/table.ts';
 import type { CallReport } from '../appliance/client.ts';
 import { activationCollector } from '../collectors/activation.ts';
@@ -21,7 +37,12 @@ import {
   wantNow,
 } from './job.ts';
 import { KnownFarms } from './known-farms.ts';
-import { type AppliancePollerParts, type PollerHandover, type SharedParts, sharedParts } from './poller-parts.ts';
+import {
+  type AppliancePollerParts,
+  type PollerHandover,
+  type PollerServices,
+  createPollerServices,
+} from './poller-services.ts';
 import { Refresh } from './refresh.ts';
 import { StatusPublisher } from './status-publisher.ts';
 import { StepExecutor } from './step-executor.ts';
@@ -39,15 +60,14 @@ const betweenRechecksMs = 60_000;
 const jumpMs = 10_000;
 
 /**
- * Polls one appliance: runs each collector when it is due and admitted, and passes on what comes of
- * it. While the appliance refuses everything without a licence, only its activation is read, to
- * find out when that is over.
+ * Polls one appliance. While it is deactivated it refuses everything, and only its activation is
+ * read, to find out when that is over.
  */
 export class AppliancePoller {
   readonly name: string;
   readonly counters: Counters;
   readonly state: ApplianceState;
-  readonly #parts: SharedParts;
+  readonly #parts: PollerServices;
   readonly #publisher: StatusPublisher;
   readonly #closing = new AbortController();
   readonly #calls: Calls;
@@ -66,7 +86,7 @@ export class AppliancePoller {
   constructor(parts: AppliancePollerParts) {
     this.name = parts.name;
     this.counters = parts.counters;
-    const shared = sharedParts(parts);
+    const shared = createPollerServices(parts);
     const { connect, breaker, log, jobs, polling, state } = shared;
     this.#parts = shared;
     this.state = state;
@@ -137,9 +157,9 @@ export class AppliancePoller {
     };
   }
 
-  /** Shows the counters, before anything was read. */
+  /** Publishes the inherited counters before anything was read. */
   publish(): void {
-    this.#publisher.republish();
+    this.#publisher.publish();
   }
 
   /**
@@ -171,10 +191,10 @@ export class AppliancePoller {
    * Reads at once what shows an area of the API that was changed, of one farm if it is named. A
    * reading under way may be older than the change, and is followed by another.
    */
-  changed(area: Area, farm: string | undefined): Promise<void> {
-    this.#executor.farmsChanged(farm);
+  refresh(area: Area, farm: string | undefined): Promise<void> {
+    this.#executor.recordFarmChange(farm);
     if (areasOfRoutes.includes(area)) this.#tryMissingRoutes();
-    return this.#refresh.area(area, farm);
+    return this.#refresh.readArea(area, farm);
   }
 
   /**
@@ -196,8 +216,8 @@ export class AppliancePoller {
       const job = jobs.get(collector);
       if (job) missRun(job);
     }
-    if (expired.length > 0) this.#publisher.republish();
-    else this.#publisher.publish();
+    if (expired.length > 0) this.#publisher.publish();
+    else this.#publisher.publishIfChanged();
     const lost = new Set(
       expired.flatMap(({ collector, takenAtElapsedMs }) =>
         takenAtElapsedMs < this.#jumpedAtElapsedMs ? collector : [],
@@ -261,13 +281,14 @@ export class AppliancePoller {
     const run = job.run ?? this.#lifecycle.begin(job);
     if (!run) return;
     const stepSteadyMs = steadyNow();
-    const step = await this.#executor.step(job, run);
+    const step = await this.#executor.makeStep(job, run);
     this.#follow(step);
     if (step.reason === 'timeout' || step.reason === 'gateway_timeout') this.#recheckProxies(job);
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
       this.#lifecycle.end(job, run, step.outcome);
-      if (job.collector.makesNoCalls && this.#executor.anyAnswersAgain()) void this.#refresh.list(farmsCollector.name);
+      if (job.collector.makesNoCalls && this.#executor.anyAnswersAgain())
+        void this.#refresh.readAgain(farmsCollector.name);
       return;
     }
     if (job.isUrgent || !run.byFarm) return;
@@ -290,16 +311,16 @@ export class AppliancePoller {
   async #runFarm(job: Job, farm: string): Promise<void> {
     const { collector } = job;
     if (!isFarmCollector(collector) || this.#lifecycle.reasonToSkip(job) || this.#isClosed) return;
-    const step = await this.#executor.farm(job, collector, farm);
+    const step = await this.#executor.readFarm(job, collector, farm);
     if (step) this.#follow(step);
-    this.#publisher.republish();
+    this.#publisher.publish();
   }
 
   #called(report: CallReport): void {
     const { availability, state, lateness } = this.#parts;
-    if (report.authenticated) lateness.answered();
-    availability.called(report, state.elapsedNow());
-    this.counters.called(report);
+    if (report.authenticated) lateness.recordResponse();
+    availability.recordCall(report, state.elapsedNow());
+    this.counters.countCall(report);
   }
 
   /** Reads at once what a step has shown to be out of date. */
@@ -309,7 +330,7 @@ export class AppliancePoller {
     if (!changes) return;
     const { farms: changed, newFarms, version, isLicensedAgain } = changes;
     // Until their next run, backends and probes would show what was before.
-    for (const farm of changed) void this.#refresh.farm(farm, newFarms.includes(farm));
+    for (const farm of changed) void this.#refresh.readFarm(farm, newFarms.includes(farm));
     if (version) {
       this.#parts.log.info(version, 'version changed, missing routes are tried again');
       this.#tryMissingRoutes();
@@ -351,7 +372,7 @@ export class AppliancePoller {
   #recheckProxies({ collector }: Job): void {
     if (collector === farmsCollector || steadyNow() - this.#proxiesRecheckedAtSteadyMs < betweenRechecksMs) return;
     this.#proxiesRecheckedAtSteadyMs = steadyNow();
-    void this.#refresh.list(farmsCollector.name);
+    void this.#refresh.readAgain(farmsCollector.name);
   }
 
   #runLicensed(): void {

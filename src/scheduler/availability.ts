@@ -7,7 +7,7 @@ import type { FailingCalls } from '../state/status.ts';
 export interface AvailabilityState {
   /** When the last response to the right key came. */
   answeredAtElapsedMs: number | undefined;
-  called: boolean;
+  wasCalled: boolean;
   offsetSeconds: number | undefined;
   certificate?: CertificateLife | undefined;
   /** Undefined when the newest call succeeded. */
@@ -44,7 +44,7 @@ export class Availability {
     this.#parts = parts;
     this.state = {
       answeredAtElapsedMs: undefined,
-      called: false,
+      wasCalled: false,
       offsetSeconds: undefined,
       failing: undefined,
       ...parts.before,
@@ -52,7 +52,7 @@ export class Availability {
   }
 
   /** Records a call. */
-  called(
+  recordCall(
     { authenticated, clockOffsetSeconds, certificate, reason, triesNextPath }: CallReport,
     nowElapsedMs: number,
   ): void {
@@ -65,7 +65,7 @@ export class Availability {
         ? { reason, sinceMs: this.state.failing?.sinceMs ?? this.#parts.now() }
         : undefined;
     }
-    this.state.called = true;
+    this.state.wasCalled = true;
     if (authenticated) this.state.answeredAtElapsedMs = nowElapsedMs;
     if (clockOffsetSeconds !== undefined) this.state.offsetSeconds = clockOffsetSeconds;
     if (certificate) this.state.certificate = certificate;
@@ -73,8 +73,8 @@ export class Availability {
 
   /** Returns whether a recent response had the right key; undefined before the first call. */
   hasAnswered(nowElapsedMs: number): boolean | undefined {
-    const { called, answeredAtElapsedMs } = this.state;
-    return called
+    const { wasCalled, answeredAtElapsedMs } = this.state;
+    return wasCalled
       ? answeredAtElapsedMs !== undefined && nowElapsedMs - answeredAtElapsedMs < this.#parts.upForMs()
       : undefined;
   }

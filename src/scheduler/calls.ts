@@ -120,7 +120,7 @@ export class Calls {
    * Asks no more, for an hour, for the routes that a step could do without. A step that failed for
    * one met a bad moment, or an appliance that should have it.
    */
-  remember({ missing }: StepCalls): void {
+  rememberMissingRoutes({ missing }: StepCalls): void {
     for (const [key, error] of missing)
       this.#missing.set(key, { error, untilElapsedMs: this.#parts.elapsedNow() + missingForMs });
   }
@@ -166,7 +166,7 @@ export class Calls {
   /** Returns true if the appliance answers, with whatever. */
   async #ping(): Promise<boolean> {
     if (!this.#breaker.admit()) return false;
-    const ended = this.#breaker.sent();
+    const ended = this.#breaker.startCall();
     const startSteadyMs = steadyNow();
     try {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
@@ -195,7 +195,7 @@ export class Calls {
     let isUnanswered = false;
     step.askedAtElapsedMs ??= this.#parts.elapsedNow();
     // A call that waits for proxies may take long.
-    const ended = limitMs === undefined && !asksProxies(key) ? this.#breaker.sent() : undefined;
+    const ended = limitMs === undefined && !asksProxies(key) ? this.#breaker.startCall() : undefined;
     try {
       const onUnreadable = (found: readonly UnreadableField[]): void => void step.unreadable.push(...found);
       const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable };
@@ -243,9 +243,9 @@ export class Calls {
   #judge({ reason }: CallReport): void {
     const { log, onRecovered } = this.#parts;
     const before = this.#breaker.state;
-    if (reason === 'unauthorized') this.#breaker.rejected();
-    else if (isTransportFailure(reason)) this.#breaker.failed(reason);
-    else if (reason !== 'cancelled') this.#breaker.succeeded();
+    if (reason === 'unauthorized') this.#breaker.recordRefusedKey();
+    else if (isTransportFailure(reason)) this.#breaker.recordFailure(reason);
+    else if (reason !== 'cancelled') this.#breaker.recordResponse();
     const { state, waitMs } = this.#breaker;
     if (isTransportFailure(reason) || state === 'open') this.#startProbing();
     if (before === 'closed' && state === 'open')

@@ -84,20 +84,20 @@ export function createCounters(name: string) {
 
   return {
     /** Starts counters at 0 for what is known in advance. */
-    expect(collectors: readonly string[]): void {
+    startAtZero(collectors: readonly string[]): void {
       for (const collector of collectors)
         for (const outcome of runOutcomes) runCounter.inc({ appliance, collector, outcome }, 0);
     },
-    called({ method, endpoint, code, seconds }: Pick<CallReport, 'method' | 'endpoint' | 'code' | 'seconds'>): void {
+    countCall({ method, endpoint, code, seconds }: Pick<CallReport, 'method' | 'endpoint' | 'code' | 'seconds'>): void {
       requestCounter.inc({ appliance, method, endpoint, code });
       durations.observe({ appliance }, seconds);
       busyCounter.inc({ appliance, endpoint }, seconds);
     },
-    failed: (collector: string, reason: FailureReason): void => errorCounter.inc({ appliance, collector, reason }),
-    ended: (collector: string, ok: boolean): void =>
+    countError: (collector: string, reason: FailureReason): void => errorCounter.inc({ appliance, collector, reason }),
+    countRun: (collector: string, ok: boolean): void =>
       runCounter.inc({ appliance, collector, outcome: ok ? 'success' : 'failure' }),
     /** Counts a tick without a run; its reason appears with the first one. */
-    skipped(collector: string, reason: SkipReason): void {
+    countSkip(collector: string, reason: SkipReason): void {
       runCounter.inc({ appliance, collector, outcome: 'skipped' });
       skipCounter.inc({ appliance, collector, reason });
     },
@@ -105,10 +105,10 @@ export function createCounters(name: string) {
     onReading(_reading: unknown, transitions: readonly Transition[]): void {
       for (const { object, to } of transitions) transitionCounter.inc({ appliance, object, to });
     },
-    unreadable: (endpoint: string, field: string, count: number): void =>
+    countUnreadable: (endpoint: string, field: string, count: number): void =>
       unreadableCounter.inc({ appliance, endpoint, field }, count),
-    dropped: (reason: DropReason, series: number): void => dropCounter.inc({ appliance, reason }, series),
+    onDropped: (reason: DropReason, series: number): void => dropCounter.inc({ appliance, reason }, series),
     /** Returns the current counts; series of our own are not limited, and not counted. */
-    reading: (): FilledRegistry => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),
+    current: (): FilledRegistry => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),
   };
 }

@@ -9,12 +9,13 @@ import type { ApplianceStatus, FleetStatus, Transition } from '../state/status.t
 import type { Reading } from '../state/reading.ts';
 import { TransitionHistory } from '../state/transition-history.ts';
 
-/** All appliances together, as the listeners see them. */
+/** All appliances together, as routes and the gateway use them. */
 export type Fleet = Pick<
   FleetPoller<PolledAppliance>,
-  'appliances' | 'watches' | 'exposition' | 'ready' | 'status' | 'statusOf' | 'transitions' | 'changed'
+  'appliances' | 'watches' | 'page' | 'ready' | 'describe' | 'statusOf' | 'transitions' | 'refresh'
 >;
 
+/** The part of an appliance's settings that the fleet itself uses. */
 export interface PolledAppliance {
   readonly name: string;
   /** Extra labels from the configuration. */
@@ -31,14 +32,15 @@ export interface FleetChange {
 export interface FleetParts<Appliance extends PolledAppliance> {
   readonly store: MetricsStore;
   readonly createPoller: (appliance: Appliance, inherited: Inherited, listener: StateListener) => FleetMember;
-  /** Returns true if nothing differs. */
+  /** Returns true for equal settings. */
   readonly isSame: (one: Appliance, other: Appliance) => boolean;
   /** Returns true if it is the same machine, whatever else differs. */
   readonly isSameMachine: (one: Appliance, other: Appliance) => boolean;
 }
 
-export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run' | 'state'>;
+export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run'>;
 
+/** What a poller takes over from the one that it replaces. */
 export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'handover'>>;
 
 interface Watched<Appliance> {
@@ -151,12 +153,12 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   /** Returns the fresh readings of an appliance; undefined while it does not answer. */
   readingsOf(appliance: string): ReadonlyMap<string, Reading> | undefined {
     const poller = this.#watched.get(appliance)?.poller;
-    return poller?.status().up === true ? poller.handover.state.snapshot() : undefined;
+    return poller?.describe().up === true ? poller.state.snapshot() : undefined;
   }
 
-  /** Passes a change to {@link AppliancePoller.changed}; returns at once. */
-  changed(appliance: string, area: Area, farm: string | undefined): void {
-    void this.#watched.get(appliance)?.poller.changed(area, farm);
+  /** Passes a change to {@link AppliancePoller.refresh}; returns at once. */
+  refresh(appliance: string, area: Area, farm: string | undefined): void {
+    void this.#watched.get(appliance)?.poller.refresh(area, farm);
   }
 
   async close(): Promise<void> {

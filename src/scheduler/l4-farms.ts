@@ -35,7 +35,7 @@ export class L4Farms {
   }
 
   /** Forgets the profiles, after a change of farms. */
-  changed(): void {
+  forgetProfiles(): void {
     this.#changedAtElapsedMs = this.#parts.elapsedNow();
     this.#own = undefined;
   }

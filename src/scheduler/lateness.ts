@@ -11,7 +11,7 @@ export class Lateness {
   /** The time that was spent on steps that failed: no reading lives longer for it. */
   #lostMs = 0;
 
-  answered(): void {
+  recordResponse(): void {
     this.#answeredAtSteadyMs = steadyNow();
   }
 
@@ -20,7 +20,7 @@ export class Lateness {
     return this.#lostMs;
   }
 
-  lost(ms: number): void {
+  recordLoss(ms: number): void {
     this.#lostMs += ms;
   }
 

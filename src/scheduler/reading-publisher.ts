@@ -18,18 +18,18 @@ export interface ReadingPublisherParts {
 }
 
 /** Hears of series that are not shown as they were read. */
-interface TextListener {
-  dropped(reason: DropReason, series: number): void;
+interface SeriesListener {
+  onDropped(reason: DropReason, series: number): void;
   /** A state word outside its closed list is shown as `unknown`. */
-  unknownWord?(family: string, word: string): void;
+  onUnknownState?(family: string, word: string): void;
 }
 
 /** Shows the readings of an appliance in `/metrics`, as far as the series limit allows. */
 export class ReadingPublisher implements StateListener {
   readonly #parts: ReadingPublisherParts;
-  readonly #listeners: readonly TextListener[];
+  readonly #listeners: readonly SeriesListener[];
 
-  constructor(parts: ReadingPublisherParts, listeners: readonly TextListener[]) {
+  constructor(parts: ReadingPublisherParts, listeners: readonly SeriesListener[]) {
     this.#parts = parts;
     this.#listeners = listeners;
     // A collector that is off now may have shown something without a reading.
@@ -40,9 +40,9 @@ export class ReadingPublisher implements StateListener {
     const { compact } = this.#parts;
     const { leftOut, duplicates, unknownStates } = this.#show(collector, farm, data, compact);
     for (const listener of this.#listeners) {
-      if (leftOut > 0) listener.dropped('limit', leftOut);
-      if (duplicates > 0) listener.dropped('duplicate', duplicates);
-      for (const { family, word } of unknownStates) listener.unknownWord?.(family.name, word);
+      if (leftOut > 0) listener.onDropped('limit', leftOut);
+      if (duplicates > 0) listener.onDropped('duplicate', duplicates);
+      for (const { family, word } of unknownStates) listener.onUnknownState?.(family.name, word);
     }
   }
 

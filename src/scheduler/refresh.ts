@@ -30,7 +30,7 @@ export class Refresh {
   }
 
   /** Reads what shows an area of the API, of one farm if it is named. */
-  async area(area: Area, farm: string | undefined): Promise<void> {
+  async readArea(area: Area, farm: string | undefined): Promise<void> {
     const touched = [...this.#parts.jobs.values()].filter(({ collector }) => collector.refreshedBy.includes(area));
     const { lists = [], farms = [], probes = [] } = Object.groupBy(touched, kindOf);
     // A farm that was just created is known to the other collectors once it is listed.
@@ -41,7 +41,7 @@ export class Refresh {
   }
 
   /** Runs a collector that reads the whole appliance, after a run under way. */
-  async list(collector: string): Promise<void> {
+  async readAgain(collector: string): Promise<void> {
     const job = this.#parts.jobs.get(collector);
     if (job) await this.#again(job);
   }
@@ -50,7 +50,7 @@ export class Refresh {
    * Reads what a change of a farm's state has made out of date, or all of a farm that is new, and
    * probes it; within the budget. When very many farms change, the next runs read the others.
    */
-  async farm(farm: string, isNew: boolean): Promise<void> {
+  async readFarm(farm: string, isNew: boolean): Promise<void> {
     if (this.#refreshing < maxRefreshing) {
       const jobs = [...this.#parts.jobs.values()].filter((job) => isOfFarms(job) && (isNew || job.collector.entity));
       this.#refreshing += 1;

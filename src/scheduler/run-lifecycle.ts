@@ -18,7 +18,7 @@ import {
   skipRun,
   waitForSchedule,
 } from './job.ts';
-import type { SharedParts } from './poller-parts.ts';
+import type { PollerServices } from './poller-services.ts';
 import type { StatusPublisher } from './status-publisher.ts';
 import { nextDue } from './schedule.ts';
 
@@ -33,7 +33,7 @@ const whileUnlicensedMs = 60_000;
 
 export interface RunLifecycleParts
   extends Pick<
-    SharedParts,
+    PollerServices,
     'cron' | 'polling' | 'random' | 'now' | 'jobs' | 'state' | 'readingPublisher' | 'counters' | 'lateness'
   > {
   readonly calls: Calls;
@@ -59,7 +59,7 @@ export class RunLifecycle {
     if (reason) {
       waitForSchedule(job, this.#afterRun(job, next, 0));
       this.#skip(job, reason);
-      this.#parts.publisher.republish();
+      this.#parts.publisher.publish();
       return undefined;
     }
     return beginRun(job, { startedAtMs: now(), startedAtSteadyMs, next, only });
@@ -125,7 +125,7 @@ export class RunLifecycle {
       if (outcome !== 'ok' && !state.reading(job.collector)) readingPublisher.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
       else this.#ran(job, run, outcome);
-      this.#parts.publisher.republish();
+      this.#parts.publisher.publish();
     }
     run.over.resolve();
   }
@@ -135,13 +135,13 @@ export class RunLifecycle {
     if (outcome === 'unsupported_route') return recordRun(job, {}, this.#parts.state.elapsedNow() + missingForMs);
     const ok = outcome === 'ok';
     const durationMs = steadyNow() - startedAtSteadyMs;
-    this.#parts.counters.ended(job.collector.name, ok);
+    this.#parts.counters.countRun(job.collector.name, ok);
     const success = ok && { lastSuccessMs: startedAtMs + durationMs };
     recordRun(job, { ...job.last, ok, durationMs, lastAttemptMs: startedAtMs, ...success }, undefined);
   }
 
   #skip(job: Job, reason: SkipReason): void {
     skipRun(job, reason, isOneOf(lastingReasons, reason) ? this.#parts.now() : undefined);
-    this.#parts.counters.skipped(job.collector.name, reason);
+    this.#parts.counters.countSkip(job.collector.name, reason);
   }
 }

@@ -6,14 +6,14 @@ import { buildApplianceStatus } from '../state/appliance-status.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../state/status.ts';
 import type { Job } from './job.ts';
 import { measuredIntervalMs } from './lateness.ts';
-import { ownGauges } from './own-numbers.ts';
-import type { SharedParts } from './poller-parts.ts';
+import { ownGauges, type OwnNumbers } from './own-numbers.ts';
+import type { PollerServices } from './poller-services.ts';
 
 /** Keys of the exporter's own numbers in the metrics store. */
 const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
 type StatusPublisherParts = Pick<
-  SharedParts,
+  PollerServices,
   | 'name'
   | 'url'
   | 'labels'
@@ -32,13 +32,16 @@ type StatusPublisherParts = Pick<
   | 'lateness'
 >;
 
-/** Publishes the exporter's own numbers in `/metrics`, and describes the appliance. */
+/**
+ * Describes the appliance, publishes the exporter's own numbers in `/metrics`, and tells listeners
+ * when the appliance starts or stops to answer.
+ */
 export class StatusPublisher {
   readonly #parts: StatusPublisherParts;
   /** The newest description; undefined once something of it has changed. */
   #status: ApplianceStatus | undefined;
-  /** The newest shown numbers that change without a run. */
-  #shown = '';
+  /** What was published last of the numbers that change without a run. */
+  #published = '';
   #wasUp: boolean | undefined;
 
   constructor(parts: StatusPublisherParts) {
@@ -50,49 +53,53 @@ export class StatusPublisher {
     this.#status = undefined;
   }
 
-  /** Shows the results of a run, or of a skipped one, when all of its consequences are known. */
-  republish(): void {
-    this.#shown = '';
-    this.publish();
+  /** Publishes the results of a run, or of a skipped one, when all of its consequences are known. */
+  publish(): void {
+    this.#published = '';
+    this.publishIfChanged();
   }
 
   /**
-   * Shows the exporter's own numbers if they changed. Called before each look at the page, so that
-   * fresh samples never appear next to `zlb_up 0`.
+   * Publishes the exporter's own numbers if one has changed. Called before each look at the page, so
+   * that fresh samples never appear next to `zlb_up 0`.
    */
-  publish(): void {
-    const { name, jobs, store, counters, breaker, availability, state, listeners = [] } = this.#parts;
-    const nowElapsedMs = state.elapsedNow();
-    const up = availability.isUp(nowElapsedMs);
-    const failureReason = availability.failing?.reason;
-    const collectors = [...jobs].map(([collector, job]) => ({
-      collector,
-      ...job.last,
-      intervalMs: this.#intervalMs(job),
-      roundMs: this.#roundMs(job),
-    }));
-    const series = store.series(name).shown;
-    const { certificate } = availability.state;
-    const times = collectors.flatMap(({ intervalMs, roundMs }) => [intervalMs, roundMs]);
-    const shown = [up, failureReason, breaker.state, series, certificate?.notAfterSeconds, ...times].join(' ');
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+  publishIfChanged(): void {
+    const { name, store, counters } = this.#parts;
+    const numbers = this.#numbers();
+    const { up, failureReason, breaker, series, certificate } = numbers;
+    const times = numbers.collectors.flatMap(({ intervalMs, roundMs }) => [intervalMs, roundMs]);
+    const published = [up, failureReason, breaker, series, certificate?.notAfterSeconds, ...times].join(' ');
+    if (published === this.#published) return;
+    this.#published = published;
     this.#status = undefined;
-    if (up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp)
-      for (const listener of listeners) listener.onAnswering?.(up, failureReason);
-    this.#wasUp = up ?? this.#wasUp;
-    const clockOffsetSeconds = availability.clockOffsetSeconds(nowElapsedMs);
-    const numbers = {
-      up,
-      failureReason,
-      breaker: breaker.state,
-      collectors,
-      clockOffsetSeconds,
-      certificate,
-      series,
-    };
-    store.put(name, ownKeys.counters, counters.reading());
+    this.#notifyListeners(numbers);
+    store.put(name, ownKeys.counters, counters.current());
     store.put(name, ownKeys.gauges, fillRegistry(name, writeReading(ownGauges, numbers, { compact: false })));
+  }
+
+  #numbers(): OwnNumbers {
+    const { name, jobs, store, breaker, availability, state } = this.#parts;
+    const nowElapsedMs = state.elapsedNow();
+    return {
+      up: availability.isUp(nowElapsedMs),
+      failureReason: availability.failing?.reason,
+      breaker: breaker.state,
+      collectors: [...jobs].map(([collector, job]) => ({
+        collector,
+        ...job.last,
+        intervalMs: this.#intervalMs(job),
+        roundMs: this.#roundMs(job),
+      })),
+      clockOffsetSeconds: availability.clockOffsetSeconds(nowElapsedMs),
+      certificate: availability.state.certificate,
+      series: store.series(name).shown,
+    };
+  }
+
+  #notifyListeners({ up, failureReason }: OwnNumbers): void {
+    const isChange = up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp;
+    this.#wasUp = up ?? this.#wasUp;
+    if (isChange) for (const listener of this.#parts.listeners ?? []) listener.onAnswering?.(up, failureReason);
   }
 
   /** Returns the status of the appliance; the same object until something of it changes. */
@@ -139,7 +146,7 @@ export class StatusPublisher {
       intervalMs: this.#intervalMs(job) ?? job.intervalMs,
       isStale: stale.has(name),
       isSupported,
-      failure: isSupported ? failureOf(job, failures.trouble(name), breaker) : undefined,
+      failure: isSupported ? failureOf(job, failures.failureOf(name), breaker) : undefined,
       ...(unreadable.length > 0 && { unreadable }),
     };
   }
@@ -165,10 +172,10 @@ export class StatusPublisher {
 /** Returns the newest failure; while calls are held back, with the reason for that. */
 function failureOf(
   { blocked }: Job,
-  trouble: CollectorFailure | undefined,
+  ongoing: CollectorFailure | undefined,
   breaker: Breaker,
 ): CollectorFailure | undefined {
-  const failure = trouble ?? blocked;
+  const failure = ongoing ?? blocked;
   const { reason } = breaker;
   return failure && blocked?.reason === 'breaker_open' && reason ? { ...failure, reason } : failure;
 }

@@ -29,13 +29,13 @@ import {
   type StepOutcome,
   takeFarm,
 } from './job.ts';
-import type { SharedParts } from './poller-parts.ts';
-import type { StateDelta } from '../state/appliance-state.ts';
-import { readingKey } from '../state/reading.ts';
+import type { PollerServices } from './poller-services.ts';
+import type { StateChanges } from '../state/appliance-state.ts';
+import { keyOf } from '../state/reading.ts';
 
 export interface StepExecutorParts
   extends Pick<
-    SharedParts,
+    PollerServices,
     'watches' | 'labels' | 'vip' | 'inProbeSlot' | 'now' | 'state' | 'failures' | 'counters' | 'lateness'
   > {
   readonly calls: Calls;
@@ -74,8 +74,8 @@ export class StepExecutor {
   }
 
   /** Called after farms were changed, one if it is named. */
-  farmsChanged(farm: string | undefined): void {
-    this.#l4Farms.changed();
+  recordFarmChange(farm: string | undefined): void {
+    this.#l4Farms.forgetProfiles();
     for (const name of this.#changed.keys()) if (!this.#isListed({ name })) this.#changed.delete(name);
     if (farm !== undefined) this.#changed.set(farm, this.#parts.state.elapsedNow());
   }
@@ -91,7 +91,7 @@ export class StepExecutor {
    * Makes the next step of a run: all of it, or the beginning of one that asks farm by farm, or one
    * farm of it.
    */
-  async step(job: Job, run: Run): Promise<StepOutcome> {
+  async makeStep(job: Job, run: Run): Promise<StepOutcome> {
     const { collector } = job;
     const priority = priorityOf(job) === 'routine' ? 'routine' : 'urgent';
     if (!isFarmCollector(collector))
@@ -106,7 +106,7 @@ export class StepExecutor {
   }
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
-  async farm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
+  async readFarm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
     const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return undefined;
     const target = { job, priority: 'immediate' } as const;
@@ -226,12 +226,12 @@ export class StepExecutor {
       const data = await work(this.#contextOf(calls.reader(own), job), own);
       const changes = this.#keep({ job, farm, readerAskedAtElapsedMs }, data, own);
       // A licence that is missing now may come at any moment, and its routes with it.
-      if (state.facts.licensed !== false) calls.remember(own);
+      if (state.facts.licensed !== false) calls.rememberMissingRoutes(own);
       return { outcome: 'ok', ...(changes && { changes }) };
     } catch (thrown) {
       if (closing.aborted) return { outcome: 'closing' };
       if (thrown instanceof NotAskedError) return { outcome: thrown.reason };
-      lateness.lost(steadyNow() - startSteadyMs);
+      lateness.recordLoss(steadyNow() - startSteadyMs);
       return this.#failed(job, farm, toError(thrown));
     } finally {
       chargeRun(job, own.spentSeconds);
@@ -252,22 +252,22 @@ export class StepExecutor {
     const reading = { collector, farm, data, takenAtElapsedMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
     const changes = data === undefined ? undefined : state.put(reading);
     const origin = { collector: collector.name, farm };
-    failures.recovered(origin);
-    failures.unreadable(origin, unreadable);
-    for (const { endpoint, field, count } of unreadable) counters.unreadable(endpoint, field, count);
+    failures.recordRecovery(origin);
+    failures.recordUnreadable(origin, unreadable);
+    for (const { endpoint, field, count } of unreadable) counters.countUnreadable(endpoint, field, count);
     return changes;
   }
 
   #failed({ collector }: Job, farm: string | undefined, error: Error): StepOutcome {
     const { failures, counters } = this.#parts;
     if (error instanceof ApplianceError && error.routeMissing && collector.optional) {
-      failures.unsupported(collector.name, error);
+      failures.logMissingRoute(collector.name, error);
       return { outcome: 'unsupported_route' };
     }
     // A collector throws on a reply that passed its schema and makes no sense.
     const reason = error instanceof ApplianceError ? error.reason : 'malformed';
-    failures.failed({ collector: collector.name, farm }, reason, error);
-    counters.failed(collector.name, reason);
+    failures.recordFailure({ collector: collector.name, farm }, reason, error);
+    counters.countError(collector.name, reason);
     return { outcome: 'failed', reason };
   }
 

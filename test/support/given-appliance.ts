@@ -69,7 +69,7 @@ export async function givenAppliance(
     world,
     logged,
     poll: (collector: string) => watched.poller.run(collector),
-    changed: watched.poller.changed.bind(watched.poller),
+    changed: watched.poller.refresh.bind(watched.poller),
     page: () => watched.page(),
     describe: () => watched.poller.status(),
     act: (farm: string, action: 'start' | 'stop' | 'restart') => actOnFarm(appliance, farm, action),

@@ -7,7 +7,7 @@ import { HostResolver } from '../../src/lib/host-resolver.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { createMetricsStore, type MetricsStore } from '../../src/metrics/store.ts';
 import { AppliancePoller } from '../../src/scheduler/appliance-poller.ts';
-import type { AppliancePollerParts } from '../../src/scheduler/poller-parts.ts';
+import type { AppliancePollerParts } from '../../src/scheduler/poller-services.ts';
 import { createCounters } from '../../src/scheduler/counters.ts';
 import { createCron } from '../../src/scheduler/schedule.ts';
 import type { ScheduledCollector } from '../../src/scheduler/job.ts';

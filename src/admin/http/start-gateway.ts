@@ -123,7 +123,7 @@ function createGatewayCore(services: GatewayServices) {
     memory: services.bodyLimits.memory,
     timeoutMs: () => services.settings.admin.timeoutMs,
     approvals,
-    onWritten: (appliance, area, farm) => services.fleet.changed(appliance, area, farm),
+    onChanged: (appliance, area, farm) => services.fleet.refresh(appliance, area, farm),
   });
   // Shared by all plans, so that a folder that hangs is not read again meanwhile.
   const access = createFileAccess();

@@ -9,7 +9,7 @@ function given({ random = 0 }: { random?: number } = {}) {
 }
 
 function fail(breaker: Breaker, times: number): void {
-  for (let time = 0; time < times; time += 1) breaker.failed('timeout');
+  for (let time = 0; time < times; time += 1) breaker.recordFailure('timeout');
 }
 
 describe('the circuit breaker', () => {
@@ -18,7 +18,7 @@ describe('the circuit breaker', () => {
     const straight = given().breaker;
 
     fail(interrupted, 2);
-    interrupted.succeeded();
+    interrupted.recordResponse();
     fail(interrupted, 2);
     fail(straight, 3);
 
@@ -40,19 +40,19 @@ describe('the circuit breaker', () => {
 
   it('doubles the wait with each refused key, up to two minutes, and resets it after a success', () => {
     const { breaker, clock } = given();
-    breaker.rejected();
+    breaker.recordRefusedKey();
 
     const waits = Array.from({ length: 6 }, () => {
       const wait = breaker.waitMs;
       clock.ms += wait;
       breaker.admit();
-      breaker.rejected();
+      breaker.recordRefusedKey();
       return wait;
     });
     clock.ms += breaker.waitMs;
     breaker.admit();
-    breaker.succeeded();
-    breaker.rejected();
+    breaker.recordResponse();
+    breaker.recordRefusedKey();
 
     expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 120_000, 120_000]);
     expect(breaker.waitMs).toBe(10_000);
@@ -66,7 +66,7 @@ describe('the circuit breaker', () => {
       expect(breaker.waitMs).toBe(10_000);
       clock.ms += 10_000;
       breaker.admit();
-      breaker.failed('timeout');
+      breaker.recordFailure('timeout');
     }
   });
 
@@ -80,18 +80,18 @@ describe('the circuit breaker', () => {
 
   it('treats an unusually long call as the start of an outage, and its response as the end', () => {
     const { breaker, clock } = given();
-    const ended = breaker.sent();
+    const ended = breaker.startCall();
 
     clock.ms += 11_999;
     const before = breaker.callsSucceed;
     clock.ms += 1;
     const silent = breaker.callsSucceed;
-    breaker.succeeded();
+    breaker.recordResponse();
     ended();
 
     expect([before, silent, breaker.callsSucceed]).toEqual([true, false, true]);
     // Calls of this appliance take so long.
-    breaker.sent();
+    breaker.startCall();
     clock.ms += 17_000;
     expect(breaker.callsSucceed).toBe(true);
     // But not half as long again.
@@ -101,7 +101,7 @@ describe('the circuit breaker', () => {
 
   it('is closed after a success, waits two minutes at most, and permits one probe at a time', () => {
     const step = fc.oneof(
-      fc.constantFrom('admit', 'succeeded', 'failed', 'rejected'),
+      fc.constantFrom('admit', 'recordResponse', 'recordFailure', 'recordRefusedKey'),
       fc.integer({ min: 0, max: 200_000 }),
     );
 
@@ -120,8 +120,8 @@ describe('the circuit breaker', () => {
             breaker[each]('timeout');
             admittedProbes = 0;
           }
-          if (each === 'succeeded') expect(breaker.state).toBe('closed');
-          if (each === 'rejected') expect(breaker.state).toBe('open');
+          if (each === 'recordResponse') expect(breaker.state).toBe('closed');
+          if (each === 'recordRefusedKey') expect(breaker.state).toBe('open');
           if (breaker.callsSucceed) expect(breaker.state).toBe('closed');
           expect(breaker.waitMs).toBeGreaterThanOrEqual(0);
           expect(breaker.waitMs).toBeLessThanOrEqual(120_000);

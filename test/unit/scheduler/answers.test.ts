@@ -77,14 +77,14 @@ it.each<
 ])('an appliance is %s', (_, calls, nowMs, isUp) => {
   const { answers } = given();
 
-  for (const [call, atMs] of calls) answers.called(call, atMs);
+  for (const [call, atMs] of calls) answers.recordCall(call, atMs);
 
   expect(answers.isUp(nowMs)).toBe(isUp);
 });
 
 it('a response counts longer while intervals are stretched', () => {
   const { answers, options } = given();
-  answers.called(answered, 0);
+  answers.recordCall(answered, 0);
 
   options.upForMs = 1_200_000;
 
@@ -93,8 +93,8 @@ it('a response counts longer while intervals are stretched', () => {
 
 it('the clock offset is known only while the appliance is up', () => {
   const { answers } = given();
-  answers.called({ ...answered, clockOffsetSeconds: -7_200 }, 0);
-  answers.called({ ...answered, clockOffsetSeconds: undefined }, 1_000);
+  answers.recordCall({ ...answered, clockOffsetSeconds: -7_200 }, 0);
+  answers.recordCall({ ...answered, clockOffsetSeconds: undefined }, 1_000);
 
   expect([answers.clockOffsetSeconds(2_000), answers.clockOffsetSeconds(500_000)]).toEqual([-7_200, undefined]);
 });
@@ -103,29 +103,32 @@ it('the availability has the reason of the last failed call, and since when; an 
   const { answers, options } = given();
   const failing = [answered, unreachable, { ...unreachable, reason: 'cancelled' as const }, unreachable].map((call) => {
     options.nowMs += 1_000;
-    answers.called(call, options.nowMs);
+    answers.recordCall(call, options.nowMs);
     return answers.failing;
   });
-  answers.called({ ...unreachable, reason: 'tls' }, 5_000);
+  answers.recordCall({ ...unreachable, reason: 'tls' }, 5_000);
 
   const since = { reason: 'connect', sinceMs: 2_000 };
   expect(failing).toEqual([undefined, since, since, since]);
   expect(answers.failing).toEqual({ reason: 'tls', sinceMs: 2_000 });
   // It answers, and has no such object.
-  answers.called({ ...answered, reason: 'not_found' }, 0);
+  answers.recordCall({ ...answered, reason: 'not_found' }, 0);
   expect(answers.failing).toBeUndefined();
   // Something answers, and may be another web server.
-  answers.called({ ...unreachable, reason: 'not_found' }, 0);
+  answers.recordCall({ ...unreachable, reason: 'not_found' }, 0);
   expect(answers.failing?.reason).toBe('not_found');
-  answers.called(unreachable, 0);
-  answers.called(answered, 6_000);
+  answers.recordCall(unreachable, 0);
+  answers.recordCall(answered, 6_000);
   expect(answers.failing).toBeUndefined();
 });
 
 it('the expiry of the API certificate stays known while the appliance does not respond', () => {
   const { answers } = given();
-  answers.called({ ...answered, certificate: { notBeforeSeconds: 1_700_000_000, notAfterSeconds: 1_800_000_000 } }, 0);
-  answers.called(unreachable, 1_000);
+  answers.recordCall(
+    { ...answered, certificate: { notBeforeSeconds: 1_700_000_000, notAfterSeconds: 1_800_000_000 } },
+    0,
+  );
+  answers.recordCall(unreachable, 1_000);
 
   expect(answers.state.certificate?.notAfterSeconds).toBe(1_800_000_000);
 });

@@ -73,7 +73,7 @@ it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissin
   Object.assign(appliance, { refuses: 'not_found', routeMissing });
 
   await expect(read(key as 'readFarmStatus', params as { farmname: string })).rejects.toThrow();
-  calls.remember(step);
+  calls.rememberMissingRoutes(step);
   await expect(read(key as 'readFarmStatus', params as { farmname: string })).rejects.toThrow();
 
   expect(asked).toEqual([key, key]);

@@ -46,7 +46,7 @@ it('a change of a health check triggers a read of all farms with a new list, eve
   const before = lists().length;
   const startedAt = asked.at(-1)!.at;
 
-  const read = poller.changed('farmguardian', undefined);
+  const read = poller.refresh('farmguardian', undefined);
   await vi.advanceTimersByTimeAsync(5_000);
   await read;
 

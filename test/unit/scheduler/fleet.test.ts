@@ -114,26 +114,33 @@ async function given(names: readonly string[]) {
   const tellers = new Map<string, StateListener>();
   const createPoller: FleetParts<PolledAppliance>['createPoller'] = ({ name }, _, listener) => {
     tellers.set(name, listener);
+    const state = new ApplianceState({
+      appliance: name,
+      collectors: new Map(),
+      watches: () => true,
+      maxBytes: 0,
+      listeners: [],
+      now: () => 0,
+    });
     return {
+      state,
       name,
       publish: () => void published.push(name),
       start: () => void started.push(name),
       expire: () => void expired.push(name),
-      changed: () => Promise.resolve(),
+      refresh: () => Promise.resolve(),
       hadFirstRuns: true,
       status: () => unknownAppliance({ name }),
       close: () => Promise.resolve(),
       counters: createCounters(name),
       handover: {
-        state: new ApplianceState({
-          appliance: name,
-          collectors: new Map(),
-          watches: () => true,
-          maxBytes: 0,
-          listeners: [],
-          now: () => 0,
-        }),
-        availability: { answeredAtElapsedMs: undefined, called: false, offsetSeconds: undefined, failing: undefined },
+        state,
+        availability: {
+          answeredAtElapsedMs: undefined,
+          wasCalled: false,
+          offsetSeconds: undefined,
+          failing: undefined,
+        },
         lastRuns: new Map(),
         retriesAtElapsedMs: new Map(),
         lateness: new Lateness(),

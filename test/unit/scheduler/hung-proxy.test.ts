@@ -69,7 +69,7 @@ describe('the poller of a ZEVENET with zproxy, whose calls to a hung proxy never
     expect(leftProcesses()).toBeGreaterThan(3);
 
     hang('shop-0', 'readable');
-    const changed = poller.changed('farms', 'shop-0');
+    const changed = poller.refresh('farms', 'shop-0');
     await vi.advanceTimersByTimeAsync(minuteMs / 2);
     await changed;
     expect(valueOf(await page(), 'zlb_farm_proxy_answers', { farm: 'shop-0' })).toBe(1);

@@ -66,7 +66,7 @@ it('an outdated farm list does not permit an acting read, because the name may b
   expect(await farms.safeFarmName(read, fact)).toBe('db');
 
   elapsedMs = 1_000;
-  farms.changed();
+  farms.forgetProfiles();
 
   expect(await farms.safeFarmName(read, fact)).toBeUndefined();
 });

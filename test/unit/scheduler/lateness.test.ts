@@ -12,7 +12,7 @@ it.each([
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const lateness = new Lateness();
-    lateness.answered();
+    lateness.recordResponse();
     const job = {
       intervalMs: 30_000,
       maxStaleMs: 90_000,

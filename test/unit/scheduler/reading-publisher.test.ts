@@ -53,8 +53,8 @@ function given({
   store.arrange(['lb']);
   const text = new ReadingPublisher({ name: 'lb', jobs, store, maxSeries, compact: false }, [
     {
-      dropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
-      unknownWord: (family, word) => told.push(`${family}: ${word}`),
+      onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
+      onUnknownState: (family, word) => told.push(`${family}: ${word}`),
     },
   ]);
   const state = new ApplianceState({

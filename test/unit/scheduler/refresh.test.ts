@@ -76,7 +76,7 @@ it('a refresh reads 20 of the farms that change at once, because a longer queue 
     runFarm: (_, farm) => run(farm)(),
   });
 
-  for (let index = 0; index < 100; index += 1) void refresh.farm(`shop-${index}`, false);
+  for (let index = 0; index < 100; index += 1) void refresh.readFarm(`shop-${index}`, false);
   await settled();
 
   expect(begun).toEqual(Array.from({ length: 20 }, (_, index) => `shop-${index}`));
@@ -95,7 +95,7 @@ it('a refresh probes the changed farms at once, and all of them again in the nex
     runFarm: () => Promise.resolve(),
   });
 
-  await refresh.farm('shop', false);
+  await refresh.readFarm('shop', false);
 
   expect(probed).toEqual([new Set(['shop'])]);
 });
@@ -105,7 +105,7 @@ it('a refresh keeps no names of changed farms if nothing probes them', async () 
   const refresh = new Refresh({ jobs: new Map(), run: nothing, beginAgain: nothing, runFarm: nothing });
 
   const kept = await keptBytes(async () => {
-    for (let index = 0; index < 20_000; index += 1) await refresh.farm(`${index}-${'n'.repeat(200)}`, true);
+    for (let index = 0; index < 20_000; index += 1) await refresh.readFarm(`${index}-${'n'.repeat(200)}`, true);
   });
 
   expect(kept).toBeLessThan(1_000_000);

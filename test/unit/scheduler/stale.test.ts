@@ -235,7 +235,7 @@ it('a late response from before a change does not replace the newer one, and is 
   await vi.advanceTimersByTimeAsync(secondMs);
   state.callMs = 10;
   state.status = 'maintenance';
-  const quick = poller.changed('farm-backends', 'shop');
+  const quick = poller.refresh('farm-backends', 'shop');
   await vi.advanceTimersByTimeAsync(secondMs);
   await quick;
   state.status = 'down';

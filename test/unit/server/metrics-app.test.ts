@@ -451,7 +451,7 @@ function givenApp({
       if (statuses instanceof Error) throw statuses;
       return statuses.find(({ name }) => name === appliance);
     },
-    changed: () => undefined,
+    refresh: () => undefined,
   };
   const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
   const log = pino({}, { write: (line) => lines.push(line) });

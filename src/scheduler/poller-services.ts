@@ -9,13 +9,14 @@ import type { FarmObjective } from '../state/status.ts';
 import { Availability, type AvailabilityState } from './availability.ts';
 import type { NotBefore } from './call-queue.ts';
 import type { Counters } from './counters.ts';
-import { FailureLog } from './failure-log.ts';
+import { CollectorFailures } from './collector-failures.ts';
 import { createJob, type Job, type LastRun, type ReadFarm, type ScheduledCollector } from './job.ts';
 import { Lateness } from './lateness.ts';
+import { ReadingLog } from './reading-log.ts';
 import { ReadingPublisher } from './reading-publisher.ts';
 import type { Cron } from './schedule.ts';
 
-/** The settings of one appliance, and the services that its poller uses. */
+/** The settings of one appliance, and what its poller shares with others. */
 export interface AppliancePollerParts {
   readonly name: string;
   /** The origin of its address. */
@@ -44,7 +45,7 @@ export interface AppliancePollerParts {
   /** Limit of what is kept of its replies. */
   readonly maxBytes: number;
   readonly counters: Counters;
-  /** Hear of all that is read, as the parts here do. */
+  /** Called after those of the poller itself. */
   readonly listeners?: readonly StateListener[] | undefined;
   /** State of the poller that this one replaces, if it polled the same appliance. */
   readonly handover?: PollerHandover | undefined;
@@ -55,12 +56,13 @@ export interface AppliancePollerParts {
   readonly random: () => number;
 }
 
-export interface SharedParts extends AppliancePollerParts {
+/** What the files of one poller share. */
+export interface PollerServices extends AppliancePollerParts {
   /** By the name of the collector, in order of priority. */
   readonly jobs: ReadonlyMap<string, Job>;
   readonly state: ApplianceState;
   readonly readingPublisher: ReadingPublisher;
-  readonly failures: FailureLog;
+  readonly failures: CollectorFailures;
   readonly availability: Availability;
   readonly breaker: Breaker;
   readonly lateness: Lateness;
@@ -81,7 +83,7 @@ export interface PollerHandover {
   readonly notBefore: NotBefore;
 }
 
-export function sharedParts(parts: AppliancePollerParts): SharedParts {
+export function createPollerServices(parts: AppliancePollerParts): PollerServices {
   const { name: appliance, collectors, polling, cron, random, counters, log, now, handover } = parts;
   const { jitterRatio } = polling;
   const jobs = new Map(
@@ -96,9 +98,10 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
     }),
   );
   const lateness = handover?.lateness ?? new Lateness();
-  const failures = new FailureLog(log, now);
-  const readingPublisher = new ReadingPublisher({ ...parts, jobs }, [counters, failures]);
-  const listeners = [readingPublisher, counters, failures, ...(parts.listeners ?? [])];
+  const failures = new CollectorFailures(log, now);
+  const readingLog = new ReadingLog(log);
+  const readingPublisher = new ReadingPublisher({ ...parts, jobs }, [counters, readingLog]);
+  const listeners = [readingPublisher, counters, readingLog, failures, ...(parts.listeners ?? [])];
   const state = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: handover?.state });
   const breaker = createBreaker({ elapsedNow: state.elapsedNow, random });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
@@ -108,6 +111,6 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
     now,
     upForMs: () => Math.min(...asking.map((job) => lateness.lifeMs(job))),
   });
-  counters.expect([...jobs.keys()]);
+  counters.startAtZero([...jobs.keys()]);
   return { ...parts, jobs, state, readingPublisher, failures, availability, breaker, lateness };
 }
