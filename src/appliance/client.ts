@@ -38,7 +38,7 @@ import {
   remedyFor,
 } from './errors.ts';
 import type { Unreadable } from './decode.ts';
-import type { SafeFarmName } from './harmless.ts';
+import type { SafeFarmName } from './safe-farm-name.ts';
 import type { EndpointRow } from './api/row.ts';
 import { endpoints } from './api/table.ts';
 import { createBodyScrubber, keyHeaders, type KeyOptions, keysToHide, presentable, scrub } from './api-key.ts';
@@ -58,7 +58,7 @@ export type ReadKey = {
     : never;
 }[keyof Rows];
 
-/** The reads that act on L4 farms: they take a farm of another profile, see harmless.ts. */
+/** The reads with a side effect on L4 farms: they take a {@link SafeFarmName}. */
 type FarmReadKey = {
   [Key in ReadKey]: Rows[Key] extends { readonly readSideEffect: { readonly on: 'l4xnat' } } ? Key : never;
 }[ReadKey];

@@ -100,8 +100,8 @@ async function readActivation(
   const days = summary.value?.params.days_to_expire;
   // A refusal without a licence says nothing about the dates, and 0 may be an unreadable date: the
   // last known end stays true until the file is gone.
-  const saysNothing = summary.refused === 'unlicensed' ? text.refused !== 'not_found' : days === 0;
-  const lastKnownEnd = saysNothing ? facts.activationEndSeconds : undefined;
+  const isInconclusive = summary.refused === 'unlicensed' ? text.refused !== 'not_found' : days === 0;
+  const lastKnownEnd = isInconclusive ? facts.activationEndSeconds : undefined;
   // Community answers the check as well; without a named edition, only a response that it cannot
   // give tells them apart.
   const isEnterprise = edition === 'enterprise' || summary.value !== undefined || text.value !== undefined;

@@ -10,7 +10,7 @@ export interface FarmBackends {
   readonly farm: string;
   /** Persistence sessions; undefined if the appliance does not report it. */
   readonly sessions: number | undefined;
-  /** Undefined where an empty list does not mean that there are none, see {@link saysNothing}. */
+  /** Undefined where an empty list does not mean that there are none, see {@link isInconclusive}. */
   readonly backends: readonly Backend[] | undefined;
 }
 
@@ -111,17 +111,17 @@ export const backendsCollector = defineFarmCollector<FarmBackends>({
       .map((each) => configuredBackend(each, { ...each, max_conns: each.maxConnections })),
   begin: () =>
     Promise.resolve(async (farm, { read, facts, safeFarmName }) => {
-      const known = (): Farm => facts.farms?.find(({ name }) => name === farm.name) ?? farm;
-      const harmless = await safeFarmName(known());
-      const stats = harmless && (await read('readFarmStats', { farmname: harmless }));
+      const newest = (): Farm => facts.farms?.find(({ name }) => name === farm.name) ?? farm;
+      const farmname = await safeFarmName(newest());
+      const stats = farmname && (await read('readFarmStats', { farmname }));
       const rows = stats ? (stats.backends ?? []) : (await read('listFarmBackends', { farmname: farm.name })).params;
       // The list of farms may be newer than the run.
-      const current = known();
+      const current = newest();
       const list = toBackends(current, rows);
       return {
         farm: current.name,
         sessions: stats?.total_sessions ?? stats?.sessions ?? undefined,
-        backends: saysNothing(current, list) ? undefined : list,
+        backends: isInconclusive(current, list) ? undefined : list,
       };
     }),
   entity: allRows.entity('backend', ({ state }) => state),
@@ -197,7 +197,7 @@ function toBackends(farm: Farm, rows: readonly Row[]): readonly Backend[] {
  * Returns true for an empty list of a farm that is stopped or of unknown state: appliances list no
  * backends of a stopped farm (docs/api.md §3.6).
  */
-function saysNothing({ state }: Farm, list: readonly Backend[]): boolean {
+function isInconclusive({ state }: Farm, list: readonly Backend[]): boolean {
   return list.length === 0 && (state === 'down' || state === 'unknown');
 }
 

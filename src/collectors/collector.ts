@@ -6,7 +6,7 @@
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { Farm } from '../appliance/farm.ts';
-import type { SafeFarmName } from '../appliance/harmless.ts';
+import type { SafeFarmName } from '../appliance/safe-farm-name.ts';
 import type { Area } from '../appliance/api/table.ts';
 import type { Emit, Family } from '../metrics/family.ts';
 import type { InSlot } from '../lib/slots.ts';
@@ -42,7 +42,7 @@ export interface CollectContext {
   readonly read: ReadFrom;
   readonly facts: Facts;
   /**
-   * Resolves to the name of a farm for a read that acts on L4 farms, by a list of the last minute;
+   * Resolves to the name of a farm for a read with a side effect on L4 farms, by a recent list;
    * undefined for an L4 farm, and for one whose profile is not known.
    */
   readonly safeFarmName: (farm: Farm) => Promise<SafeFarmName | undefined>;

@@ -101,20 +101,20 @@ export const farmConfigCollector = defineFarmCollector<FarmConfig>({
   async begin(context) {
     const listed = await listChecks(context);
     const linked = listed?.linked;
-    return async (fact, { read, safeFarmName }) => {
-      const { name, profile } = fact;
-      const harmless = await safeFarmName(fact);
-      if (!harmless) return withoutDetail(fact, listed);
-      const farm = await read('readFarm', { farmname: harmless });
+    return async (farm, { read, safeFarmName }) => {
+      const { name, profile } = farm;
+      const farmname = await safeFarmName(farm);
+      if (!farmname) return withoutDetail(farm, listed);
+      const reply = await read('readFarm', { farmname });
       return {
         farm: name,
-        certificates: filesOf(profile, farm),
-        checks: checksOf(name, farm, linked),
-        protocol: farm.params.protocol ?? undefined,
-        logs: logsOf(profile, farm),
-        proxy: proxyOf(profile, farm),
-        backends: configuredBackends(farm),
-        configured: configuredIn(name, farm, listed),
+        certificates: filesOf(profile, reply),
+        checks: checksOf(name, reply, linked),
+        protocol: reply.params.protocol ?? undefined,
+        logs: logsOf(profile, reply),
+        proxy: proxyOf(profile, reply),
+        backends: configuredBackends(reply),
+        configured: configuredIn(name, reply, listed),
       };
     };
   },
@@ -148,7 +148,7 @@ function withoutDetail({ name, profile }: Farm, listed: ListedChecks | undefined
     configured:
       profile === 'l4xnat'
         ? [
-            configuredFarm(name, listed && saysWhoIsChecked(listed) ? { farmguardian: check ?? '' } : {}),
+            configuredFarm(name, listed && namesCheckedFarms(listed) ? { farmguardian: check ?? '' } : {}),
             ...checksNamed([check], listed),
           ]
         : undefined,
@@ -156,7 +156,7 @@ function withoutDetail({ name, profile }: Farm, listed: ListedChecks | undefined
 }
 
 /** Returns false where a release lists checks without the farms that have them. */
-function saysWhoIsChecked({ rows }: ListedChecks): boolean {
+function namesCheckedFarms({ rows }: ListedChecks): boolean {
   return rows.length === 0 || rows.some(({ farms }) => farms !== undefined);
 }
 

@@ -164,7 +164,7 @@ function fixNan(text: string): string {
 }
 
 const maxLength = 128;
-const harmless = /^[\x20-\x2b\x2d-\x7d]{0,128}$/;
+const plainLabel = /^[\x20-\x2b\x2d-\x7d]{0,128}$/;
 const endsInDigest = /~[0-9a-f]{12}$/;
 
 /**
@@ -174,7 +174,7 @@ const endsInDigest = /~[0-9a-f]{12}$/;
  * all label names of the family.
  */
 export function labelValue(text: string, names: readonly string[]): string {
-  if (harmless.test(text)) return text;
+  if (plainLabel.test(text)) return text;
   // Replaced and not left out: a key of which a reply interrupts the text must not become whole
   // here.
   const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');

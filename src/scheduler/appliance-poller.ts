@@ -36,7 +36,7 @@ import {
   waitUntil,
   wantNow,
 } from './job.ts';
-import { KnownFarms } from './known-farms.ts';
+import { FarmReadPlanner } from './farm-read-planner.ts';
 import {
   type AppliancePollerParts,
   type PollerHandover,
@@ -75,7 +75,7 @@ export class AppliancePoller {
   readonly #executor: StepExecutor;
   readonly #refresh: Refresh;
   readonly #due: DueList;
-  readonly #knownFarms: KnownFarms;
+  readonly #knownFarms: FarmReadPlanner;
   /** How far the elapsed clock was ahead of the steady clock at the last look. */
   #aheadMs: number;
   /** When the elapsed clock last jumped. */
@@ -108,10 +108,10 @@ export class AppliancePoller {
       elapsedNow: state.elapsedNow,
     });
     this.#lifecycle = new RunLifecycle({ ...shared, calls: this.#calls, publisher: this.#publisher });
-    this.#knownFarms = new KnownFarms(state);
+    this.#knownFarms = new FarmReadPlanner(state);
     this.#executor = new StepExecutor({
       ...shared,
-      knownFarms: this.#knownFarms,
+      farmReadPlanner: this.#knownFarms,
       calls: this.#calls,
       closing: this.#closing.signal,
       reasonToStop: (job) => (this.#lifecycle.isUnlicensed(job) ? 'unlicensed' : undefined),
@@ -126,7 +126,7 @@ export class AppliancePoller {
       jobs: [...jobs.values()],
       maxSteps: polling.maxConcurrentPerAppliance,
       notBeforeSteadyMs: (job) => this.#notBeforeSteadyMs(job),
-      mayTake: (job) => !this.#waitsForFarms(job),
+      mayStart: (job) => !this.#waitsForFarms(job),
       step: (job) => this.#step(job),
     });
   }
@@ -208,7 +208,7 @@ export class AppliancePoller {
     const expired = state.expire((reading) =>
       lateness.maxAgeMs(reading, jobs.get(reading.collector), {
         hasAnswered,
-        isKnown: () => this.#knownFarms.isKnown(reading),
+        areStatesKnown: () => this.#knownFarms.areStatesKnown(reading),
       }),
     );
     // However late its next step, it runs as soon as the breaker closes again.

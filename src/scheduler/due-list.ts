@@ -9,7 +9,7 @@ export interface DueListParts {
   /** Returns the steady time before which the appliance is not to be asked for a job. */
   readonly notBeforeSteadyMs: (job: Job) => number;
   /** Returns false for a job that must wait for another one. */
-  readonly mayTake: (job: Job) => boolean;
+  readonly mayStart: (job: Job) => boolean;
   /** Makes the next step of a job, and says in the job when another is due; never rejects. */
   readonly step: (job: Job) => Promise<void>;
 }
@@ -76,7 +76,7 @@ export class DueList {
   }
 
   #waiting(): readonly Job[] {
-    return this.#parts.jobs.filter((job) => !this.#taken.has(job) && this.#parts.mayTake(job));
+    return this.#parts.jobs.filter((job) => !this.#taken.has(job) && this.#parts.mayStart(job));
   }
 
   /** Returns the time until the next look; undefined if the end of a step comes first. */

@@ -1,6 +1,6 @@
 import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { type SafeFarmName, profilesIn, safeFarmName } from '../appliance/harmless.ts';
+import { type SafeFarmName, profilesIn, safeFarmName } from '../appliance/safe-farm-name.ts';
 import type { ReadFrom } from '../collectors/collector.ts';
 
 /**
@@ -23,7 +23,7 @@ export interface L4FarmsParts {
   readonly listed: () => readonly ListedFarms[];
 }
 
-/** Keeps the reads that act on L4 farms from L4 farms (docs/api.md §1.7). */
+/** Lets no read with a side effect on L4 farms name one (docs/api.md §1.7). */
 export class L4Farms {
   readonly #parts: L4FarmsParts;
   #changedAtElapsedMs = Number.NEGATIVE_INFINITY;

@@ -33,13 +33,13 @@ export class Lateness {
   maxAgeMs(
     { maxStaleMs, lifeMs }: ReadingLife,
     job: Job | undefined,
-    { hasAnswered, isKnown }: { readonly hasAnswered: boolean; readonly isKnown: () => boolean },
+    { hasAnswered, areStatesKnown }: { readonly hasAnswered: boolean; readonly areStatesKnown: () => boolean },
   ): number {
     if (!job || !hasAnswered) return maxStaleMs;
     const ageMs = Math.max(maxStaleMs, lifeMs, this.lifeMs(job));
     // The farm that waits longest must not blink; its next reading may take as long again.
     const stretchedMs = 2 * this.roundMs(job);
-    return stretchedMs > ageMs && isKnown() ? stretchedMs : ageMs;
+    return stretchedMs > ageMs && areStatesKnown() ? stretchedMs : ageMs;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { profilesIn } from '../appliance/harmless.ts';
+import { profilesIn } from '../appliance/safe-farm-name.ts';
 import { type CollectContext, type FarmCollector, isFarmCollector, type ReadFrom } from '../collectors/collector.ts';
 import { answersAgain } from '../collectors/ask-farms.ts';
 import { farmsCollector } from '../collectors/farms.ts';
@@ -10,7 +10,7 @@ import { steadyNow } from '../lib/time.ts';
 import type { CallPriority } from './call-queue.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
-import type { KnownFarms } from './known-farms.ts';
+import type { FarmReadPlanner } from './farm-read-planner.ts';
 import { L4Farms } from './l4-farms.ts';
 import {
   beginAsking,
@@ -42,7 +42,7 @@ export interface StepExecutorParts
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
   readonly reasonToStop: (job: Job) => SkipReason | undefined;
-  readonly knownFarms: KnownFarms;
+  readonly farmReadPlanner: FarmReadPlanner;
 }
 
 type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
@@ -128,7 +128,7 @@ export class StepExecutor {
       if (!this.#isListed({ name: key.slice(key.indexOf('\n') + 1) })) this.#refused.delete(key);
     const waiting = [...readFarms.keys()].flatMap((name) => present.get(name) ?? []);
     const all = [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
-    const { needed, others } = this.#parts.knownFarms.split(job, all);
+    const { needed, others } = this.#parts.farmReadPlanner.plan(job, all);
     return { farms: [...needed, ...others], urgentCount: needed.length };
   }
 

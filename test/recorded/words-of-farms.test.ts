@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { backendsCollector } from '../../src/collectors/backends.ts';
 import { stateWord } from '../../src/appliance/farm.ts';
 import type { FarmConfig } from '../../src/collectors/farm-config.ts';
-import { saysAllUp } from '../../src/collectors/known-states.ts';
+import { stateImpliesAllUp } from '../../src/collectors/implied-states.ts';
 import {
   belowBase,
   type Exchange,
@@ -75,7 +75,7 @@ describe.each(folders)('$product, as recorded in $folder', ({ folder }) => {
           const { data } = await readAs(fact, exchange);
           const others = (data.backends ?? []).filter(({ state }) => state !== 'up');
           if (fact.state === 'up') expect(others, `${exchange.name}: ${fact.name}`).toEqual([]);
-          if (fact.state !== 'up') expect(saysAllUp(fact, data, checked), fact.name).toBe(false);
+          if (fact.state !== 'up') expect(stateImpliesAllUp(fact, data, checked), fact.name).toBe(false);
         }
       }
   });

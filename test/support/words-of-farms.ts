@@ -3,14 +3,14 @@ import { expect } from 'vitest';
 import type { World } from '../../simulator/world.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
 import type { Farm } from '../../src/appliance/farm.ts';
-import { safeFarmName } from '../../src/appliance/harmless.ts';
+import { safeFarmName } from '../../src/appliance/safe-farm-name.ts';
 import { isHttp } from '../../src/appliance/http-proxy.ts';
 import { backendsCollector, type FarmBackends } from '../../src/collectors/backends.ts';
 import type { CollectContext, FarmCollector } from '../../src/collectors/collector.ts';
 import { farmConfigCollector } from '../../src/collectors/farm-config.ts';
 import { farmsCollector } from '../../src/collectors/farms.ts';
 import { createSlots } from '../../src/lib/slots.ts';
-import { KnownFarms } from '../../src/scheduler/known-farms.ts';
+import { FarmReadPlanner } from '../../src/scheduler/farm-read-planner.ts';
 import { ApplianceState } from '../../src/state/appliance-state.ts';
 import { plainVip } from './poller.ts';
 import { farmChange, farmChanges, worldOf } from './random-farms.ts';
@@ -31,7 +31,7 @@ function givenReadings(world: World) {
     listeners: [],
     now: () => Date.now(),
   });
-  const knownFarms = new KnownFarms(known);
+  const knownFarms = new FarmReadPlanner(known);
   const context: CollectContext = {
     read,
     watches: () => true,
@@ -74,7 +74,7 @@ function givenReadings(world: World) {
   return {
     listed,
     reading: (farm: string): FarmBackends | undefined => known.reading(backendsCollector, farm)?.data,
-    isKnown: (farm: string): boolean => knownFarms.isKnown({ collector: backendsCollector.name, farm }),
+    isKnown: (farm: string): boolean => knownFarms.areStatesKnown({ collector: backendsCollector.name, farm }),
     now: async (farm: Farm) => await askFor(backendsCollector, farm),
     /**
      * Reads the words of all farms, and at once the farms whose words changed, unless those calls
@@ -99,7 +99,7 @@ function givenReadings(world: World) {
     /** Reads the backends of the farms of which the words do not say the states; returns those. */
     async needed(): Promise<readonly string[]> {
       const job = { collector: backendsCollector, isUrgent: false, intervalMs: 60_000, maxStaleMs: 300_000, runs: 0 };
-      const { needed } = knownFarms.split(job, listed());
+      const { needed } = knownFarms.plan(job, listed());
       for (const farm of needed) await readFarm(backendsCollector, farm);
       return needed.map(({ name }) => name);
     },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { mediaTypeOf } from '../../appliance/response.ts';
 import type { EndpointRow, Risk } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpointRows, endpoints } from '../../appliance/api/table.ts';
-import { isHarmless } from '../../appliance/harmless.ts';
+import { isSafeFarm } from '../../appliance/safe-farm-name.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { createRouteMatcher } from '../../appliance/route.ts';
 import { parseJson } from '../../lib/check.ts';
@@ -206,7 +206,7 @@ async function mayHaveSideEffect(
   const row: EndpointRow = endpoints[operation];
   if (!row.readSideEffect) return false;
   const summary = await read('readFarmsSummary', {}).catch(() => undefined);
-  return !summary || !isHarmless(summary, params.farmname ?? '');
+  return !summary || !isSafeFarm(summary, params.farmname ?? '');
 }
 
 function nearestRead(path: string, principal: DryRunParts['call']['principal'], isCautious = false) {

@@ -1,5 +1,5 @@
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
-import { isHarmless } from '../../appliance/harmless.ts';
+import { isSafeFarm } from '../../appliance/safe-farm-name.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import type { ApplianceSession } from './session.ts';
@@ -27,7 +27,7 @@ export async function hasSideEffectOn(
 ): Promise<boolean> {
   if (row.readSideEffect?.on !== 'l4xnat') return false;
   try {
-    return !isHarmless(await session.read('readFarmsSummary', {}), params.farmname ?? '');
+    return !isSafeFarm(await session.read('readFarmsSummary', {}), params.farmname ?? '');
   } catch (error) {
     if (error instanceof ApplianceError && !sharedFailures.includes(error.reason)) return true;
     throw upstreamProblem(error, appliance, 'none');

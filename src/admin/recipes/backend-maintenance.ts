@@ -1,6 +1,6 @@
 import type { Farm } from '../../appliance/farm.ts';
 import { isHttp } from '../../appliance/http-proxy.ts';
-import { onPurpose } from '../../appliance/harmless.ts';
+import { uncheckedFarmName } from '../../appliance/safe-farm-name.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { formatEndpoint } from '../../lib/address.ts';
@@ -165,7 +165,7 @@ function l4DrainedStep(context: RecipeContext, backend: RecipeBackend): Step {
         remedy: 'Look at the farm in the web interface of the appliance.',
       });
       await context.sleep(waitMs);
-      const { backends } = await calls.read('readFarmStats', { farmname: onPurpose(farm.name) });
+      const { backends } = await calls.read('readFarmStats', { farmname: uncheckedFarmName(farm.name) });
       const seen = { established: (backends ?? []).find((row) => row.id === id)?.established ?? null };
       if (seen.established === 0) return 'No connections are left.';
       throw new AdminError('It is not drained', {

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../../appliance/client.ts';
 import { addressOf, type Farm, farmOf, stateWord } from '../../appliance/farm.ts';
-import { type SafeFarmName, profilesIn, safeFarmName } from '../../appliance/harmless.ts';
+import { type SafeFarmName, profilesIn, safeFarmName } from '../../appliance/safe-farm-name.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { LateError } from './calls.ts';
@@ -62,13 +62,13 @@ async function undefinedIfLate<Reply>(reading: Promise<Reply>): Promise<Reply | 
 }
 
 /**
- * Resolves to the name for a read that acts on L4 farms. Rejects with an AdminError for an L4 farm,
+ * Resolves to the name for a read with a side effect on L4 farms. Rejects with an AdminError for an L4 farm,
  * and for one whose profile the appliance does not say.
  */
-export async function safeFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<SafeFarmName> {
+export async function readSafeFarmName({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<SafeFarmName> {
   const profile = profilesIn(await calls.read('readFarmsSummary', {}))?.get(name);
-  const harmless = safeFarmName(name, profile);
-  if (harmless) return harmless;
+  const safeName = safeFarmName(name, profile);
+  if (safeName) return safeName;
   throw refusal(
     `${name} is ${profile ? `a farm of the profile ${profile}` : 'no farm whose profile the appliance says'}`,
     'Its configuration is not read: for an L4 farm that may cut all L4 farms.',

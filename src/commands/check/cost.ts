@@ -7,9 +7,9 @@ import { hungMs } from '../../collectors/ask-farms.ts';
 import { backendsCollector } from '../../collectors/backends.ts';
 import type { FarmConfig } from '../../collectors/farm-config.ts';
 import { farmsCollector } from '../../collectors/farms.ts';
-import { saysStates } from '../../collectors/known-states.ts';
+import { stateImpliesBackends } from '../../collectors/implied-states.ts';
 import { maxRatioOfRoutine, smallSeconds } from '../../scheduler/job.ts';
-import { runsPerRound } from '../../scheduler/known-farms.ts';
+import { runsPerRound } from '../../scheduler/farm-read-planner.ts';
 
 export interface ProbedRun {
   readonly collector: Collector;
@@ -68,7 +68,7 @@ function splitCost(run: ProbedRun, facts: CostFacts): Readonly<Record<'urgent' |
 function splitFarms({ collector, ...life }: ProbedRun, { farms: listed, configOf }: CostFacts) {
   const covered = listed.filter((farm) => isFarmCollector(collector) && collector.covers(farm));
   if (collector.name !== backendsCollector.name) return { needed: 0, others: covered.length };
-  const known = covered.filter((farm) => saysStates(farm, configOf(farm.name)));
+  const known = covered.filter((farm) => stateImpliesBackends(farm, configOf(farm.name)));
   return { needed: covered.length - known.length, others: known.length / runsPerRound(life) };
 }
 

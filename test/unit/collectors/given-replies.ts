@@ -5,7 +5,7 @@ import { decode } from '../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
-import { safeFarmName } from '../../../src/appliance/harmless.ts';
+import { safeFarmName } from '../../../src/appliance/safe-farm-name.ts';
 import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
 import type {
   ApplianceCollector,

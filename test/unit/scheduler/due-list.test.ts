@@ -38,7 +38,7 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
     jobs: [...named.keys()],
     maxSteps: 1,
     notBeforeSteadyMs: () => 0,
-    mayTake: () => true,
+    mayStart: () => true,
     async step(job) {
       const { name, stepMs } = named.get(job)!;
       steps.push({ name, atMs: performance.now() - startedMs });

@@ -42,5 +42,7 @@ it.each([
     readFarms,
   } as unknown as Job;
 
-  expect(new Lateness().maxAgeMs({ maxStaleMs, lifeMs }, job, { hasAnswered, isKnown: () => true })).toBe(maxAgeMs);
+  expect(new Lateness().maxAgeMs({ maxStaleMs, lifeMs }, job, { hasAnswered, areStatesKnown: () => true })).toBe(
+    maxAgeMs,
+  );
 });

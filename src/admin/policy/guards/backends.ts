@@ -1,6 +1,6 @@
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import type { ReplyOf } from '../../../appliance/client.ts';
-import { safeFarmName } from '../../../appliance/harmless.ts';
+import { safeFarmName } from '../../../appliance/safe-farm-name.ts';
 import { calledFarm, isKnownSilent, isMissing } from './farms.ts';
 import { callParam, couldMean, type Guard, type GuardContext, type Hazard } from './guard.ts';
 
@@ -110,12 +110,12 @@ const lastHealthyBackend: Guard = {
 
     const { service } = context.params;
     const wanted = callParam(context, 'backend');
-    const harmless = safeFarmName(farm.name, farm.profile);
-    if (service !== undefined && !harmless) return farm.profile === 'l4xnat' ? undefined : unknownProfile(farm.name);
+    const safeName = safeFarmName(farm.name, farm.profile);
+    if (service !== undefined && !safeName) return farm.profile === 'l4xnat' ? undefined : unknownProfile(farm.name);
     const rows =
-      service === undefined || !harmless
+      service === undefined || !safeName
         ? (await context.read('listFarmBackends', { farmname: farm.name })).params
-        : ((await context.read('readFarmStats', { farmname: harmless })).backends ?? []).filter(
+        : ((await context.read('readFarmStats', { farmname: safeName })).backends ?? []).filter(
             (row) => row.service === service,
           );
     const status = rows.find(({ id }) => id === wanted)?.status ?? '';

@@ -1,8 +1,8 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
 import { type Farm, farmOf, stateWord } from '../../../appliance/farm.ts';
 import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
-import { type SafeFarmName, profilesIn, safeFarmName } from '../../../appliance/harmless.ts';
-import { joinFirst } from '../../../lib/text.ts';
+import { type SafeFarmName, profilesIn, safeFarmName } from '../../../appliance/safe-farm-name.ts';
+import { listed } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
 import { applianceProxy, l4DaemonUse, farmOfCall } from '../l4-daemon.ts';
 import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
@@ -164,8 +164,8 @@ async function missingCertificate(
   { name, isSilent }: Farm,
   { profile, certificates }: Farm,
 ): Promise<string | undefined> {
-  const harmless = isSilent ? undefined : safeFarmName(name, profile);
-  const files = certificates ?? (harmless ? await readCertificatesOf(read, harmless) : []);
+  const safeName = isSilent ? undefined : safeFarmName(name, profile);
+  const files = certificates ?? (safeName ? await readCertificatesOf(read, safeName) : []);
   if (files.length === 0) return undefined;
   try {
     const { params: store } = await read('listCertificates', {});

@@ -2,7 +2,7 @@ import type { Farm } from '../../../src/appliance/farm.ts';
 import { expect, it } from 'vitest';
 import type { Backend, FarmBackends } from '../../../src/collectors/backends.ts';
 import type { FarmConfig } from '../../../src/collectors/farm-config.ts';
-import { saysAllUp } from '../../../src/collectors/known-states.ts';
+import { stateImpliesAllUp } from '../../../src/collectors/implied-states.ts';
 
 const backend = (name: string, state = 'up'): Backend => ({
   farm: 'shop',
@@ -46,8 +46,8 @@ it.each<readonly [string, Farm, FarmBackends, FarmConfig | undefined]>([
   ['a farm that redirects, and has no backend', fact('up'), reading(), undefined],
   ['a farm with the backends that it is configured with, in another order', fact('up'), twoUp, config(true, 'b', 'a')],
   ['an L4 farm with a health check', fact('up', 'l4xnat'), twoUp, config(true)],
-])('the farm state alone implies the state of its backends for %s', (_, farm, read, configured) => {
-  expect(saysAllUp(farm, read, configured)).toBe(true);
+])('the word says all of %s', (_, farm, read, configured) => {
+  expect(stateImpliesAllUp(farm, read, configured)).toBe(true);
 });
 
 it.each<readonly [string, Farm, FarmBackends, FarmConfig | undefined]>([
@@ -66,6 +66,6 @@ it.each<readonly [string, Farm, FarmBackends, FarmConfig | undefined]>([
   ...['gslb', 'datalink', 'eproxy', ''].map(
     (profile) => [`a farm of profile "${profile}"`, fact('up', profile), twoUp, config(true)] as const,
   ),
-])('the farm state alone does not imply the state of its backends for %s', (_, farm, read, configured) => {
-  expect(saysAllUp(farm, read, configured)).toBe(false);
+])('the word does not say all of %s', (_, farm, read, configured) => {
+  expect(stateImpliesAllUp(farm, read, configured)).toBe(false);
 });

@@ -4,24 +4,24 @@ import type { FarmBackends } from './backends.ts';
 import { areAllChecked, type FarmConfig } from './farm-config.ts';
 
 /**
- * Returns true while the word of a farm says all that a reading of its backends does: that they are
- * all up. The word does not tell of a change of the list. So it counts only for a list that the
- * farm's configuration, if that is known, has as well.
+ * Returns true while the state of a farm implies all that a reading of its backends says: that they
+ * are all up. It does not tell that the list has changed, so it counts only for the list that the
+ * configuration of the farm has, if that is known.
  */
-export function saysAllUp(
-  fact: Farm,
+export function stateImpliesAllUp(
+  farm: Farm,
   { backends }: Pick<FarmBackends, 'backends'>,
   config: FarmConfig | undefined,
 ): boolean {
-  if (!saysStates(fact, config) || !backends?.every((backend) => backend.state === 'up')) return false;
+  if (!stateImpliesBackends(farm, config) || !backends?.every((backend) => backend.state === 'up')) return false;
   return hasSameList(backends, config?.backends);
 }
 
 /**
- * Returns true for a farm whose word says that each of its backends is up (docs/api.md §2.1); of an
- * L4 farm only with a health check: without one, nobody looks.
+ * Returns true for a farm whose state implies that each of its backends is up (docs/api.md §2.1). An
+ * L4 farm needs a health check: without one, its backends are always up.
  */
-export function saysStates(
+export function stateImpliesBackends(
   { state, profile, isSilent }: Farm,
   config: Pick<FarmConfig, 'checks'> | undefined,
 ): boolean {

@@ -3,22 +3,25 @@ import { backendsCollector } from '../collectors/backends.ts';
 import { farmConfigCollector } from '../collectors/farm-config.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
 import { farmsCollector } from '../collectors/farms.ts';
-import { saysAllUp } from '../collectors/known-states.ts';
+import { stateImpliesAllUp } from '../collectors/implied-states.ts';
 import type { ApplianceState } from '../state/appliance-state.ts';
 import type { Origin } from '../state/reading.ts';
 import type { Job } from './job.ts';
 
-/** Farms of which only numbers are new are read with every fourth run. */
+/** A farm that is read for its numbers alone is read with every fourth run. */
 const maxRunsPerRound = 4;
 /**
  * The age from which a list of backends is read at the cost of the urgent budget, and the time in
- * which all of that age are read: no word tells of a backend that somebody removed.
+ * which all of that age are read: the state of a farm does not tell that a backend was removed.
  */
 const oldListMs = 4_500_000;
 const oldListsWithinMs = 900_000;
 
-/** Knows which farms need not be read to know the states of their backends: their word says them. */
-export class KnownFarms {
+/**
+ * Plans which farms a run reads. A farm whose own state implies those of its backends is read less
+ * often: only its numbers are new.
+ */
+export class FarmReadPlanner {
   readonly #state: Pick<ApplianceState, 'reading' | 'elapsedNow'>;
   #byName: { readonly list: FarmList; readonly farms: ReadonlyMap<string, Farm> } | undefined;
 
@@ -27,27 +30,27 @@ export class KnownFarms {
   }
 
   /**
-   * Returns true for a reading that says nothing about states which is not known anyway, so that
-   * it may be as old as its numbers: while the word of its farm is fresh.
+   * Returns true for a reading whose states are known without it, from the fresh state of its farm:
+   * it may be as old as its numbers.
    */
-  isKnown({ collector, farm }: Origin): boolean {
+  areStatesKnown({ collector, farm }: Origin): boolean {
     if (farm === undefined) return false;
     if (collector !== backendsCollector.name) return true;
     const read = this.#state.reading(backendsCollector, farm)?.data;
-    const fact = this.#farm(farm);
+    const listed = this.#farm(farm);
     return (
       read !== undefined &&
-      fact !== undefined &&
-      saysAllUp(fact, read, this.#state.reading(farmConfigCollector, farm)?.data)
+      listed !== undefined &&
+      stateImpliesAllUp(listed, read, this.#state.reading(farmConfigCollector, farm)?.data)
     );
   }
 
   /**
-   * Splits the farms of a run, those that waited longest first, into those that it must read, and
-   * those of the others that it reads: a part of them, so that they all are read within `max_stale`.
-   * Lists that are too old come after the farms in trouble, a part of them too.
+   * Plans a run over farms, those that waited longest first. `needed` are the farms whose states
+   * only a read tells, then a part of those with an old list of backends. `others` is a part of the
+   * rest, such that all are read within `max_stale`.
    */
-  split(
+  plan(
     job: Pick<Job, 'collector' | 'isUrgent' | 'intervalMs' | 'maxStaleMs' | 'runs'>,
     all: readonly Farm[],
   ): { readonly needed: readonly Farm[]; readonly others: readonly Farm[] } {
@@ -55,13 +58,13 @@ export class KnownFarms {
     if (isUrgent) return { needed: all, others: [] };
     if (collector.name !== backendsCollector.name) return { needed: [], others: all };
     const { needed = [], known = [] } = Object.groupBy(all, ({ name }) =>
-      this.isKnown({ collector: collector.name, farm: name }) ? 'known' : 'needed',
+      this.areStatesKnown({ collector: collector.name, farm: name }) ? 'known' : 'needed',
     );
     const oldPerRun = Math.ceil((known.length * intervalMs) / oldListsWithinMs);
     const old = known.filter((farm) => this.#isOld(farm)).slice(0, oldPerRun);
     const others = known.filter((farm) => !old.includes(farm));
     const every = runsPerRound(job);
-    // So many with each run that all have been read after the last.
+    // An even part with each run, so that all are read in `every` runs.
     const upTo = (run: number): number => Math.floor((run * others.length) / every);
     const run = job.runs % every;
     return { needed: [...needed, ...old], others: others.slice(0, upTo(run + 1) - upTo(run)) };
@@ -81,7 +84,7 @@ export class KnownFarms {
   }
 }
 
-/** Returns with how many runs of a collector the farms are read once whose words say their states. */
+/** Returns in how many runs of a collector the farms are read once that need no read for their states. */
 export function runsPerRound({ maxStaleMs, intervalMs }: Pick<Job, 'maxStaleMs' | 'intervalMs'>): number {
   return Math.min(Math.max(Math.floor(maxStaleMs / intervalMs) - 1, 1), maxRunsPerRound);
 }

@@ -1,23 +1,23 @@
 import type { Static } from 'typebox';
 import type { FarmsSummaryReply } from './schemas.ts';
 
-declare const harmless: unique symbol;
+declare const safe: unique symbol;
 
 /**
- * The name of a farm that may stand in a read which acts on L4 farms (docs/api.md §1.7): a farm of
- * another profile, or one that is asked for on purpose.
+ * The name of a farm for a read with a side effect on L4 farms (docs/api.md §1.7): of a farm of
+ * another profile, or of one that a person asks for.
  */
-export type SafeFarmName = string & { readonly [harmless]: true };
+export type SafeFarmName = string & { readonly [safe]: true };
 
-const harmlessProfiles: readonly string[] = ['http', 'https', 'eproxy', 'gslb', 'datalink'];
+const safeProfiles: readonly string[] = ['http', 'https', 'eproxy', 'gslb', 'datalink'];
 
 /** Returns the name of a farm that is not an L4 farm; undefined for one, and for an unknown profile. */
 export function safeFarmName(name: string, profile: string | null | undefined): SafeFarmName | undefined {
-  return harmlessProfiles.includes(profile ?? '') ? (name as SafeFarmName) : undefined;
+  return safeProfiles.includes(profile ?? '') ? (name as SafeFarmName) : undefined;
 }
 
-/** Returns the name of any farm, for what a person orders and for nothing else. */
-export function onPurpose(name: string): SafeFarmName {
+/** Returns the name of any farm, only for what a person asks for. */
+export function uncheckedFarmName(name: string): SafeFarmName {
   return name as SafeFarmName;
 }
 
@@ -33,8 +33,8 @@ export function profilesIn({ params }: Static<typeof FarmsSummaryReply>): Readon
   return new Map([...named(gslb, 'gslb'), ...named(dslb, 'datalink'), ...named(lslb, '')]);
 }
 
-/** Returns true if a summary says that a farm is not an L4 farm; the API refuses one that it lacks. */
-export function isHarmless(summary: Static<typeof FarmsSummaryReply>, farm: string): boolean {
+/** Returns true for a farm that a summary lists with another profile, or lacks: the API refuses that. */
+export function isSafeFarm(summary: Static<typeof FarmsSummaryReply>, farm: string): boolean {
   const profiles = profilesIn(summary);
   return profiles !== undefined && (!profiles.has(farm) || safeFarmName(farm, profiles.get(farm)) !== undefined);
 }
