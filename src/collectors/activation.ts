@@ -6,7 +6,7 @@ import { rowsOf } from './rows.ts';
 export interface Activation {
   readonly status: (typeof transitionStates.activation)[number];
   /** False after a 402; undefined before it was read. */
-  readonly licensed: boolean | undefined;
+  readonly isActivated: boolean | undefined;
   readonly edition: Edition | undefined;
   readonly kind: string | undefined;
   /** Unix seconds, as the others. */
@@ -21,7 +21,7 @@ const knownKindRows = rowsOf((reading: Activation) => (reading.kind ? [reading] 
 
 const nothingKnown = {
   status: 'unknown',
-  licensed: undefined,
+  isActivated: undefined,
   edition: undefined,
   kind: undefined,
   notBeforeSeconds: undefined,
@@ -38,11 +38,11 @@ export const activationCollector = defineCollector<Activation>({
   enabled: true,
   refreshedBy: ['activation'],
   async collect(context) {
-    const licensed = await isLicensed(context);
+    const isActivated = await askWhetherActivated(context);
     // By now the appliance collector, which comes first, has usually found out.
-    const edition = licensed ? (context.facts.edition ?? (await askEdition(context))) : 'enterprise';
-    if (edition === 'community') return { ...nothingKnown, status: 'not_applicable', licensed, edition };
-    return await readActivation(context, licensed, edition);
+    const edition = isActivated ? (context.facts.edition ?? (await askEdition(context))) : 'enterprise';
+    if (edition === 'community') return { ...nothingKnown, status: 'not_applicable', isActivated, edition };
+    return await readActivation(context, isActivated, edition);
   },
   withoutReading: nothingKnown,
   entity: activationRows.entity('activation', ({ status }) => status),
@@ -73,7 +73,7 @@ export const activationCollector = defineCollector<Activation>({
 /**
  * Returns true after a 200 from a call behind the check, false after a 402: only these are proofs.
  */
-async function isLicensed({ read }: CollectContext): Promise<boolean> {
+async function askWhetherActivated({ read }: CollectContext): Promise<boolean> {
   try {
     await read('readSystemVersion', {});
     return true;
@@ -91,14 +91,14 @@ async function askEdition({ read }: CollectContext): Promise<Edition | undefined
 
 async function readActivation(
   context: CollectContext,
-  licensed: boolean,
+  isActivated: boolean,
   edition: 'enterprise' | undefined,
 ): Promise<Activation> {
   const { read, facts } = context;
   const summary = await tolerant(() => read('readActivationInfo', {}));
   const text = await tolerant(() => read('readActivationCertificate', {}));
   const days = summary.value?.params.days_to_expire;
-  // A refusal without a licence says nothing about the dates, and 0 may be an unreadable date: the
+  // A refusal with 402 says nothing about the dates, and 0 may be an unreadable date: the
   // last known end stays true until the file is gone.
   const isInconclusive = summary.refused === 'unlicensed' ? text.refused !== 'not_found' : days === 0;
   const lastKnownEnd = isInconclusive ? facts.activationEndSeconds : undefined;
@@ -106,8 +106,8 @@ async function readActivation(
   // give tells them apart.
   const isEnterprise = edition === 'enterprise' || summary.value !== undefined || text.value !== undefined;
   return {
-    status: !licensed ? 'deactivated' : isEnterprise ? 'activated' : 'unknown',
-    licensed,
+    status: !isActivated ? 'deactivated' : isEnterprise ? 'activated' : 'unknown',
+    isActivated,
     edition,
     kind: summary.value?.params.type ?? undefined,
     notBeforeSeconds: dateIn(text.value, /Not Before\s*: (.+)/),
@@ -121,8 +121,8 @@ interface Tolerated<Value> {
 }
 
 /**
- * Returns the result, or a refusal that release, edition, rights of the key or a missing licence
- * explain; throws all other errors.
+ * Returns the result, or a refusal that release, edition, rights of the key or a deactivated
+ * appliance explain; throws all other errors.
  */
 async function tolerant<Value>(call: () => Promise<Value>): Promise<Tolerated<Value>> {
   try {

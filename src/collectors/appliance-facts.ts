@@ -12,18 +12,18 @@ import { vipCollector } from './vip.ts';
 export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
   const latest = <Data>(collector: ApplianceCollector<Data>): Data | undefined => dataOf(newest, collector);
   const description = latest(applianceCollector);
-  const activated = latest(activationCollector);
+  const activation = latest(activationCollector);
   const probed = latest(vipCollector);
   return {
     // The list with states, else the summary, which has none.
     farms:
       latest(farmsCollector)?.farms ??
       latest(summaryCollector)?.farms.map(({ name, profile }) => ({ name, profile: profile ?? '', state: 'unknown' })),
-    edition: editionOf(description?.edition) ?? activated?.edition,
+    edition: editionOf(description?.edition) ?? activation?.edition,
     product: description?.product,
     version: description?.version,
-    licensed: activated?.licensed,
-    activationEndSeconds: activated?.notAfterSeconds,
+    isActivated: activation?.isActivated,
+    activationEndSeconds: activation?.notAfterSeconds,
     answersSinceElapsedMs:
       probed &&
       new Map(probed.flatMap(({ farm, answersSinceElapsedMs: since }) => (since === undefined ? [] : [[farm, since]]))),

@@ -23,7 +23,7 @@ export interface Facts {
   /** Product version; a change of it makes missing routes worth another try. */
   readonly version: string | undefined;
   /** False after a 402, true after a call behind the activation check answered 200. */
-  readonly licensed: boolean | undefined;
+  readonly isActivated: boolean | undefined;
   /** Estimated end of the activation in Unix seconds, when only whole days are known. */
   readonly activationEndSeconds: number | undefined;
   /**

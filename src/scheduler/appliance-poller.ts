@@ -80,7 +80,7 @@ export class AppliancePoller {
   #aheadMs: number;
   /** When the elapsed clock last jumped. */
   #jumpedAtElapsedMs = Number.NEGATIVE_INFINITY;
-  #licenceRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
+  #activationRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
   #proxiesRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: AppliancePollerParts) {
@@ -103,7 +103,7 @@ export class AppliancePoller {
       routineBusyRatio: polling.routineBusyRatio,
       timeoutMs: polling.timeoutMs,
       idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
-      mayProbe: () => state.facts.licensed !== false,
+      mayProbe: () => state.facts.isActivated !== false,
       notBefore: parts.handover?.notBefore,
       elapsedNow: state.elapsedNow,
     });
@@ -114,7 +114,7 @@ export class AppliancePoller {
       farmReadPlanner: this.#knownFarms,
       calls: this.#calls,
       closing: this.#closing.signal,
-      reasonToStop: (job) => (this.#lifecycle.isUnlicensed(job) ? 'unlicensed' : undefined),
+      reasonToStop: (job) => (this.#lifecycle.needsActivation(job) ? 'unlicensed' : undefined),
     });
     this.#refresh = new Refresh({
       jobs,
@@ -326,16 +326,16 @@ export class AppliancePoller {
   /** Reads at once what a step has shown to be out of date. */
   #follow({ changes, reason }: StepOutcome): void {
     this.#publisher.invalidate();
-    if (reason === 'unlicensed') this.#recheckLicence();
+    if (reason === 'unlicensed') this.#recheckActivation();
     if (!changes) return;
-    const { farms: changed, newFarms, version, isLicensedAgain } = changes;
+    const { farms: changed, newFarms, version, isReactivated } = changes;
     // Until their next run, backends and probes would show what was before.
     for (const farm of changed) void this.#refresh.readFarm(farm, newFarms.includes(farm));
     if (version) {
       this.#parts.log.info(version, 'version changed, missing routes are tried again');
       this.#tryMissingRoutes();
     }
-    if (isLicensedAgain) this.#runLicensed();
+    if (isReactivated) this.#runReactivated();
   }
 
   /** Notices a jump of the elapsed clock: the machine slept, or its clock was set. */
@@ -359,9 +359,9 @@ export class AppliancePoller {
    * Reads the activation after a 402: it says whether everything is refused, or one module alone
    * (docs/api.md §8).
    */
-  #recheckLicence(): void {
-    if (steadyNow() - this.#licenceRecheckedAtSteadyMs < betweenRechecksMs) return;
-    this.#licenceRecheckedAtSteadyMs = steadyNow();
+  #recheckActivation(): void {
+    if (steadyNow() - this.#activationRecheckedAtSteadyMs < betweenRechecksMs) return;
+    this.#activationRecheckedAtSteadyMs = steadyNow();
     this.#makeDue([this.#parts.jobs.get(activationCollector.name)].filter((job) => job !== undefined));
   }
 
@@ -375,7 +375,7 @@ export class AppliancePoller {
     void this.#refresh.readAgain(farmsCollector.name);
   }
 
-  #runLicensed(): void {
+  #runReactivated(): void {
     this.#tryMissingRoutes();
     this.#makeDue(
       [...this.#parts.jobs.values()].filter(

@@ -29,7 +29,7 @@ const ratioOfFirst = 0.5;
 /** The same while it has only read a part, or would be read less often than `max_stale` needs. */
 const maxRatioOfFirst = 0.9;
 /** The time between two reads of the activation while the appliance is deactivated. */
-const whileUnlicensedMs = 60_000;
+const whileDeactivatedMs = 60_000;
 
 export interface RunLifecycleParts
   extends Pick<
@@ -71,7 +71,7 @@ export class RunLifecycle {
     if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';
     if (job.retryAtElapsedMs !== undefined && this.#parts.state.elapsedNow() < job.retryAtElapsedMs)
       return 'unsupported';
-    if (this.isUnlicensed(job)) return 'unlicensed';
+    if (this.needsActivation(job)) return 'unlicensed';
     if (!this.#parts.calls.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
     return undefined;
@@ -82,9 +82,9 @@ export class RunLifecycle {
    * collector has left others their part of the budget; soon for the activation that is missing.
    */
   #afterRun(job: Job, next: Due, earliestSteadyMs: number): Due {
-    const isMissing = this.#parts.state.facts.licensed === false && job.collector.name === activationCollector.name;
-    const soonSteadyMs = steadyNow() + whileUnlicensedMs;
-    if (isMissing && soonSteadyMs < next.steadyMs) return { steadyMs: soonSteadyMs };
+    const isAwaited = this.#parts.state.facts.isActivated === false && job.collector.name === activationCollector.name;
+    const soonSteadyMs = steadyNow() + whileDeactivatedMs;
+    if (isAwaited && soonSteadyMs < next.steadyMs) return { steadyMs: soonSteadyMs };
     return earliestSteadyMs > next.steadyMs ? { steadyMs: earliestSteadyMs } : next;
   }
 
@@ -112,10 +112,10 @@ export class RunLifecycle {
     return reading !== undefined && !isFarmCollector(collector) && collector.isPartial?.(reading.data) === true;
   }
 
-  /** Returns true if the appliance would refuse the calls of a job without a licence. */
-  isUnlicensed({ collector }: Job): boolean {
+  /** Returns true if the appliance would refuse the calls of a job, because it is deactivated. */
+  needsActivation({ collector }: Job): boolean {
     const { name } = activationCollector;
-    return this.#parts.state.facts.licensed === false && collector.name !== name && this.#parts.jobs.has(name);
+    return this.#parts.state.facts.isActivated === false && collector.name !== name && this.#parts.jobs.has(name);
   }
 
   end(job: Job, run: Run, outcome: RunOutcome): void {

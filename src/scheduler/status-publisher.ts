@@ -121,7 +121,7 @@ export class StatusPublisher {
       isLogSilent: isLogSilent?.() ?? false,
       up: availability.isUp(nowElapsedMs),
       failing: availability.failing,
-      deactivated: state.facts.licensed === false,
+      deactivated: state.facts.isActivated === false,
       breaker: breaker.state,
       apiCertificate: availability.state.certificate,
       readings: state.snapshot(),

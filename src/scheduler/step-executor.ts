@@ -225,8 +225,8 @@ export class StepExecutor {
     try {
       const data = await work(this.#contextOf(calls.reader(own), job), own);
       const changes = this.#keep({ job, farm, readerAskedAtElapsedMs }, data, own);
-      // A licence that is missing now may come at any moment, and its routes with it.
-      if (state.facts.licensed !== false) calls.rememberMissingRoutes(own);
+      // An appliance that is deactivated may be activated at any moment, and have the routes then.
+      if (state.facts.isActivated !== false) calls.rememberMissingRoutes(own);
       return { outcome: 'ok', ...(changes && { changes }) };
     } catch (thrown) {
       if (closing.aborted) return { outcome: 'closing' };

@@ -44,8 +44,8 @@ export interface StateDelta {
   /** Farms that are new, or were created again with another profile. */
   readonly newFarms: readonly string[];
   readonly version?: { readonly from: string; readonly to: string | undefined } | undefined;
-  /** True if the appliance was deactivated before, and no longer is. */
-  readonly isLicensedAgain?: boolean;
+  /** True if the appliance was deactivated, and is no more. */
+  readonly isReactivated?: boolean;
 }
 
 /** Is called for each change. */
@@ -219,7 +219,7 @@ export class ApplianceState {
         ? (after.farms ?? []).filter((farm) => known.get(farm.name) !== farm.profile).map((farm) => farm.name)
         : [],
       version: isNew ? { from: before.version, to: after.version } : undefined,
-      isLicensedAgain: before.licensed === false && after.licensed === true,
+      isReactivated: before.isActivated === false && after.isActivated === true,
     };
   }
 

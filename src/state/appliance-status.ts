@@ -65,7 +65,7 @@ const presented: ReadonlySet<string> = new Set(
 
 export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
   const description = readingIn(snapshot.readings, applianceCollector)?.data;
-  const activated = readingIn(snapshot.readings, activationCollector)?.data;
+  const activation = readingIn(snapshot.readings, activationCollector)?.data;
   const farms = describeFarms(snapshot);
   return {
     name: snapshot.name,
@@ -76,14 +76,14 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     deactivated: snapshot.deactivated,
     product: description?.product,
     version: description?.version || undefined,
-    edition: activated?.edition ?? (description?.edition || undefined),
+    edition: activation?.edition ?? (description?.edition || undefined),
     hostname: description?.hostname || undefined,
     breaker: snapshot.breaker,
     ...(snapshot.apiCertificate && { apiCertificate: snapshot.apiCertificate }),
     farms,
     probes: describeProbes(snapshot),
     certificates: describeCertificates(snapshot, farms),
-    activation: activated && describeActivation(activated),
+    activation: activation && describeActivation(activation),
     interfaces: describeInterfaces(snapshot),
     series: snapshot.series,
     seriesLeftOut: snapshot.seriesLeftOut,

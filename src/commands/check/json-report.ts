@@ -50,7 +50,7 @@ function documentOf(checked: ApplianceCheck, findings: readonly Finding[]) {
     product: facts.product ?? null,
     edition: facts.edition ?? null,
     release: facts.version ?? null,
-    licensed: facts.licensed ?? null,
+    licensed: facts.isActivated ?? null,
     farms: facts.farms?.length ?? null,
     clock_offset_seconds: clockOffsetOf(probe.calls) ?? null,
     collectors: {

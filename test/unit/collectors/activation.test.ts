@@ -142,7 +142,7 @@ describe('the activation collector', () => {
       kind === undefined ? '' : `zlb_activation_info{appliance="lb",kind="${kind}"} 1`,
     );
     expect(collected.states).toEqual([`activation ${status}`]);
-    expect(collected.facts?.licensed).toBe(status !== 'deactivated');
+    expect(collected.facts?.isActivated).toBe(status !== 'deactivated');
   });
 
   it.each(['forbidden', 'unauthorized', 'not_found', 'server_error', 'timeout', 'connect', 'malformed'] as const)(

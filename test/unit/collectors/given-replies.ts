@@ -44,7 +44,7 @@ const nothingKnown: Facts = {
   edition: undefined,
   product: undefined,
   version: undefined,
-  licensed: undefined,
+  isActivated: undefined,
   activationEndSeconds: undefined,
   answersSinceElapsedMs: undefined,
 };
