@@ -20,6 +20,7 @@ import {
   type ReplySpec,
 } from './response.ts';
 import { BasePaths } from './base-paths.ts';
+import { CallDeadline } from './call-deadline.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
 import {
   type ApplianceConnection,
@@ -30,7 +31,6 @@ import {
 import {
   abortedBy,
   ApplianceError,
-  callTimeout,
   type FailureReason,
   isClosedSocket,
   messageOf,
@@ -179,9 +179,10 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
     signal: AbortSignal,
   ): Promise<Exchange> {
     const isLast = others.length === 0;
-    const found = await withDeadline(signal, call.limitMs, (ending) =>
-      exchange({ ...call, triesNextPath: !isLast }, `${basePath}${call.path}`, ending),
-    );
+    const deadline = new CallDeadline(signal);
+    deadline.startTimer(call.limitMs);
+    const sent = exchange({ ...call, triesNextPath: !isLast }, `${basePath}${call.path}`, deadline.signal);
+    const found = await sent.finally(() => deadline.release());
     return basePaths.judge(url, basePath, found.response) || isLast ? found : await ask(call, others, signal);
   }
 
@@ -223,26 +224,6 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
     retire: () => connection.retire(),
     close: () => connection.close(),
   };
-}
-
-/** Runs a call with a signal that aborts with the given one or after `limitMs`. */
-async function withDeadline<Result>(
-  signal: AbortSignal,
-  limitMs: number,
-  call: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  // AbortSignal.any would leave weak references behind at every call.
-  const ending = new AbortController();
-  const leave = (): void => ending.abort(signal.reason);
-  if (signal.aborted) leave();
-  signal.addEventListener('abort', leave, { once: true });
-  const timer = setTimeout(() => ending.abort(callTimeout(limitMs)), limitMs);
-  try {
-    return await call(ending.signal);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', leave);
-  }
 }
 
 /** Creates a function that sends one request, reads and checks its response, and reports the call. */

@@ -5,8 +5,9 @@ import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import type { Secret } from '../lib/secret.ts';
 import { headerOf, mediaTypeOf } from './response.ts';
 import { BasePaths } from './base-paths.ts';
+import { CallDeadline } from './call-deadline.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
-import { abortedBy, ApplianceError, callTimeout, messageOf, neverConnected, reasonOfTransportError } from './errors.ts';
+import { abortedBy, ApplianceError, messageOf, neverConnected, reasonOfTransportError } from './errors.ts';
 import type { Method } from './api/row.ts';
 import { keyHeaders, type KeyOptions, keysToHide, maskStream, maskWhole, presentable, scrub } from './api-key.ts';
 
@@ -71,31 +72,22 @@ async function withDeadline(
   timeoutMs: number,
   send: (request: RelayRequest) => Promise<RelayResponse>,
 ): Promise<RelayResponse> {
-  // AbortSignal.any would leave weak references behind at every call.
-  const ending = new AbortController();
-  const leave = (): void => ending.abort(request.signal.reason);
-  if (request.signal.aborted) leave();
-  request.signal.addEventListener('abort', leave, { once: true });
-  let timer: NodeJS.Timeout | undefined;
-  const startTimer = (): void => {
-    timer = setTimeout(() => ending.abort(callTimeout(timeoutMs)), timeoutMs);
-  };
+  const deadline = new CallDeadline(request.signal);
+  const startTimer = (): void => deadline.startTimer(timeoutMs);
   const file = request.body instanceof Readable ? request.body : undefined;
   if (file) file.once('end', startTimer);
   else startTimer();
-  // The signal may live longer than many calls.
-  const end = (): void => request.signal.removeEventListener('abort', leave);
   try {
-    const response = await send({ ...request, signal: ending.signal });
-    if (Buffer.isBuffer(response.body)) end();
-    else response.body.once('close', end);
+    const response = await send({ ...request, signal: deadline.signal });
+    if (Buffer.isBuffer(response.body)) deadline.release();
+    else response.body.once('close', () => deadline.release());
     return response;
   } catch (error) {
-    end();
+    deadline.release();
     throw error;
   } finally {
     file?.off('end', startTimer);
-    clearTimeout(timer);
+    deadline.stopTimer();
   }
 }
 
