@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { connect as connectTls, getCACertificates, type TLSSocket } from 'node:tls';
-import { X509Certificate } from 'node:crypto';
-import { chainOf, isRoot, issuerNameOf, lifeOf } from '../lib/chain.ts';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { X509Certificate } from 'node:crypto';
+import { chainOf, isAnchoredLonger, isRoot, issuerNameOf, lifeOf } from '../lib/chain.ts';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { partOf } from '../lib/pem.ts';
@@ -155,17 +155,4 @@ function intermediatesOf(leaf: X509Certificate): readonly X509Certificate[] {
   const path = chainOf(leaf, presented, Date.now()).filter((each) => !isRoot(each));
   const anchor = path.findIndex((each) => lifeOf(each).endsAtMs < lifeOf(leaf).endsAtMs && isAnchoredLonger(each));
   return anchor === -1 ? path : path.slice(0, anchor);
-}
-
-/**
- * Returns true for a root that another root has signed too, if this machine trusts it by a
- * certificate with the same key that ends later. Reads the files of the system, so ask only for
- * what ends early.
- */
-function isAnchoredLonger(certificate: X509Certificate): boolean {
-  const key = certificate.publicKey.export({ type: 'spki', format: 'der' });
-  return [...getCACertificates('default'), ...getCACertificates('system')].some((pem) => {
-    const bytes = Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ''), 'base64');
-    return bytes.includes(key) && lifeOf(new X509Certificate(bytes)).endsAtMs > lifeOf(certificate).endsAtMs;
-  });
 }

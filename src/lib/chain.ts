@@ -37,20 +37,32 @@ export function isRoot(certificate: X509Certificate): boolean {
   return hasIssued(certificate, certificate);
 }
 
-/**
- * Returns true for a root, and for what a root of this machine has issued that is valid now. Looks
- * at some hundred roots, so ask once for a chain.
- */
+/** Returns true for a root, and for what a root of this machine has issued that is valid now. */
 export function isAnchored(certificate: X509Certificate, nowMs: number): boolean {
   if (isRoot(certificate)) return true;
-  const name = Buffer.from(issuerNameOf(certificate));
-  const roots = new Set((['default', 'system', 'extra'] as const).flatMap((kind) => getCACertificates(kind)));
-  return [...roots].some((pem) => {
+  const roots = trustedRoots(Buffer.from(issuerNameOf(certificate)), ['default', 'system', 'extra']);
+  return roots.some((root) => isValidAt(root, nowMs) && hasIssued(root, certificate));
+}
+
+/**
+ * Returns true for a root that another root has signed too, if this machine trusts it by a
+ * certificate with the same key that ends later.
+ */
+export function isAnchoredLonger(certificate: X509Certificate): boolean {
+  const key = certificate.publicKey.export({ type: 'spki', format: 'der' });
+  const roots = trustedRoots(key, ['default', 'system']);
+  return roots.some((root) => lifeOf(root).endsAtMs > lifeOf(certificate).endsAtMs);
+}
+
+/**
+ * Returns the trusted roots that contain these bytes, such as a name or a key; nearly all do not,
+ * and are not parsed. Reads files of the system, so ask once for a chain.
+ */
+function trustedRoots(part: Buffer, stores: readonly ('default' | 'system' | 'extra')[]): readonly X509Certificate[] {
+  const pems = new Set(stores.flatMap((store) => getCACertificates(store)));
+  return [...pems].flatMap((pem) => {
     const bytes = Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ''), 'base64');
-    // Nearly all have another name, and need not be parsed.
-    if (!bytes.includes(name)) return false;
-    const root = new X509Certificate(bytes);
-    return isValidAt(root, nowMs) && hasIssued(root, certificate);
+    return bytes.includes(part) ? [new X509Certificate(bytes)] : [];
   });
 }
 

@@ -14,7 +14,7 @@ import { farmProblems, isUnread } from './farm-problems.ts';
 import { requestLogProblems } from './request-log-problems.ts';
 import { compareProblems, type ProblemDraft, type Problem, withLevel } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';
-import { asksEachFarm, isAnswering, lastReadMs, reasonWords, refusesKey } from './freshness.ts';
+import { asksFarmByFarm, isAnswering, lastReadMs, reasonWords, refusesKey } from './freshness.ts';
 
 /**
  * Returns all problems of an appliance and its objects, and what is not known of them, the worst
@@ -229,7 +229,7 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly Probl
 /** Returns true for a timeout of a hung proxy, which is a problem of its farm. */
 function isOfHungFarm({ name, failure }: CollectorStatus, { farms = [] }: ApplianceStatus): boolean {
   const isLate = failure?.reason === 'timeout' || failure?.reason === 'gateway_timeout';
-  return isLate && asksEachFarm(name) && farms.some(isHung);
+  return isLate && asksFarmByFarm(name) && farms.some(isHung);
 }
 
 /** Returns the problem that an appliance answers, but its farms cannot be read: no farm alert can fire. */

@@ -49,10 +49,11 @@ const withoutCalls: ReadonlySet<string> = new Set(
   collectors.filter(({ makesNoCalls }) => makesNoCalls).map(({ name }) => name),
 );
 
-const eachFarm: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
+const farmCollectors: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
 
-export function asksEachFarm(collector: string): boolean {
-  return eachFarm.has(collector);
+/** Returns true for a collector of which each farm fails and goes stale by itself. */
+export function asksFarmByFarm(collector: string): boolean {
+  return farmCollectors.has(collector);
 }
 
 /** Returns false for a collector that makes no calls, so that its success says nothing of the appliance. */

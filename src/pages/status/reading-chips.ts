@@ -2,7 +2,7 @@ import { levelIcon } from '../marks.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../state/status.ts';
 import {
   asksAppliance,
-  asksEachFarm,
+  asksFarmByFarm,
   type Freshness,
   freshnessLevels,
   freshnessOf,
@@ -13,7 +13,10 @@ import {
 import { html, type Markup, type Renderable } from '../html.ts';
 import { age } from '../times.ts';
 
-/** Renders how many readings are fresh, each one on request, and the others grouped by cause. */
+/**
+ * Renders the freshness of the readings: problems first, equal ones together, each alone on
+ * request.
+ */
 export function readingSummary(status: ApplianceStatus, nowMs: number): Markup {
   const chips = status.collectors.map((collector) => ({ collector, freshness: freshnessOf(collector, nowMs) }));
   const expected = chips.filter(({ freshness }) => freshness !== 'unsupported').length;
@@ -55,7 +58,7 @@ function chip({ collector, freshness }: Chip, nowMs: number, isCurrent: boolean)
 
 function chipText({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Renderable {
   const last = lastSuccessMs !== undefined && age(lastSuccessMs, nowMs);
-  const some = asksEachFarm(name) && 'of some farms ';
+  const some = asksFarmByFarm(name) && 'of some farms ';
   const because = failure && html`: ${reasonWords[failure.reason]}`;
   const lastRead = last && html`, last read ${last} ago`;
   switch (freshness) {
