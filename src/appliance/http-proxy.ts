@@ -10,6 +10,11 @@ export function proxyOf(profile: string, { services }: Pick<ReplyOf<'readFarm'>,
   return typeof first.routingpolicy === 'string' ? 'zproxy' : 'pound';
 }
 
+/** Returns true for the profile of a farm whose state the appliance asks a proxy for. */
+export function hasProxy(profile: string): boolean {
+  return isHttp(profile) || profile === 'eproxy';
+}
+
 /** Returns true for a farm of the HTTP proxy, whose backends belong to services. */
 export function isHttp(profile: string): boolean {
   return profile === 'http' || profile === 'https';

@@ -1,37 +1,42 @@
+// Asks for the states of farms with a call for each, so that a proxy that hangs costs its own farm
+// only: `askEachFarm` instead of a list of all, `askMaybeSilent` after a list that came late. What a
+// run needs to know of the ones before is in the reading, in `lastAsk` of each farm.
+
 import { type Farm, stateWord } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import { hasProxy } from '../appliance/http-proxy.ts';
 import type { CollectContext } from './collector.ts';
-
-/** When a farm was last asked for alone. */
-export interface AskedFarm {
-  readonly atElapsedMs: number;
-  /** When the appliance was last given the time to wait for its proxy until it gives up. */
-  readonly awaitedAtElapsedMs?: number | undefined;
-  /**
-   * How many of its calls in a row ended by our limit since it is silent; 0 once the appliance gave
-   * up and answered.
-   * Where it never gives up, each look leaves a process there (docs/api.md §1.6).
-   */
-  readonly timeouts?: number;
-}
-
-/** A farm of the list, and when it was asked for alone. */
-export interface ListedFarm extends Farm {
-  readonly asked?: AskedFarm | undefined;
-}
+import {
+  askedAtElapsedMs,
+  compareMoments,
+  givesUpWaiting,
+  type LastAsk,
+  type ListedFarm,
+  nextSilent,
+} from './silent-farms.ts';
 
 /** The list before: states from it serve until a farm is asked for again. */
 interface ListBefore {
   readonly farms: readonly ListedFarm[];
-  readonly startedAtElapsedMs?: number;
+  readonly memory?: { readonly startedAtElapsedMs?: number };
+}
+
+/** The limits of a call for the state of one farm. */
+interface Limits {
+  /** How long a call takes that waits for no proxy. */
+  readonly callMs: number;
+  readonly limitMs: number;
+  readonly workMs: number;
+  /** True where the appliance is known to give up its wait for a proxy. */
+  readonly givesUp?: boolean;
 }
 
 /** The appliance waits 20 s for a proxy that hangs, and then has a word for it. */
-const hungTimeoutMs = 30_000;
+const patientLimitMs = 30_000;
 /** The least time limit for a proxy that does not hang. */
-const quickTimeoutMs = 3_000;
+const minLimitMs = 3_000;
 /** A call that takes longer has waited for a proxy, unless all calls take long. */
-export const hungMs = 15_000;
+export const waitedForProxyMs = 15_000;
 /** The work of a call; beyond it the appliance only waits. */
 const workMs = 1_000;
 /** A state is asked for again after this time: with every second run of the schedule. */
@@ -45,127 +50,116 @@ const keptMs = 300_000;
 const maxShareOfInterval = 0.9;
 /** The same for the first run, which finds the farm that hangs, without pauses between calls. */
 const firstRunMs = 45_000;
-/** The time between two calls for farms that are silent, where such a call ends. */
-const silentEveryMs = 90_000;
-/** The time after a call for a silent farm that did not end; doubled by each further one. */
-const afterTimeoutMs = 120_000;
-const longestAfterTimeoutMs = 3_600_000;
-/** The time between two patient calls, for each silent farm: meanwhile nothing else is read. */
-const patienceEveryMs = 1_800_000;
-const neverMs = Number.NEGATIVE_INFINITY;
 
 /**
- * Reads the state of each farm with a call of its own, so that a proxy that hangs costs its own
- * farm only. `callMs` is how long a call takes that asks no proxy. The farms that have waited
- * longest are asked first, as many as the time of a run allows; silent ones after all others, one a
- * run. A farm that is not asked keeps the last word of the appliance.
+ * Reads the state of each farm. A silent farm that has recovered comes first, then the farms that
+ * have waited longest, as many as the time of a run allows, and last another silent one. A farm that
+ * is not asked keeps its last state. `callMs` is how long a call takes that waits for no proxy.
  */
 export async function askEachFarm(
   context: CollectContext,
   listed: readonly ListedFarm[],
   { before, callMs }: { readonly before: ListBefore | undefined; readonly callMs: number },
 ): Promise<readonly ListedFarm[]> {
-  const startedAtElapsedMs = context.elapsedNow();
+  const startElapsedMs = context.elapsedNow();
   const known = byName(before);
-  const isFirst = !before?.farms.some(({ asked }) => asked);
-  const endElapsedMs = startedAtElapsedMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
-  const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs, callsEnd: doCallsEnd(before?.farms ?? []) };
+  const isFirst = !before?.farms.some(({ lastAsk }) => lastAsk);
+  const endElapsedMs = startElapsedMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
+  const limits = { ...limitsOf(callMs), givesUp: givesUpWaiting(before?.farms ?? []) };
 
-  const next = nextSilent(context, listed, known);
-  const askNext = async (): Promise<readonly (readonly [string, ListedFarm | undefined])[]> => {
-    if (!next) return [];
-    const { farm, isPatient } = next;
-    const limits = isPatient ? { limitMs: hungTimeoutMs } : {};
-    return [[farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits })]];
-  };
-  const first = next?.hasRecovered ? await askNext() : [];
-  const others = await askUntil(context, dueOf(listed, known, startedAtElapsedMs), {
-    ...usual,
-    known,
-    endMs: endElapsedMs,
-  });
-  const last = next?.hasRecovered ? [] : await askNext();
+  const silent = nextSilent(context, listed, known);
+  const silentLimits = silent?.isPatient ? { ...limits, limitMs: patientLimitMs } : limits;
+  const silentFarms = silent ? [silent.farm] : [];
+  const others = dueOf(listed, known, startElapsedMs);
+  const othersLimits = isFirst ? { ...limits, workMs: 0 } : limits;
+
+  const ask = (farms: readonly ListedFarm[], each: Limits, untilElapsedMs?: number) =>
+    askInTurn(context, farms, { ...each, known, untilElapsedMs });
+  const first = silent?.hasRecovered ? await ask(silentFarms, silentLimits) : [];
+  const second = await ask(others, othersLimits, endElapsedMs);
+  const last = silent?.hasRecovered ? [] : await ask(silentFarms, silentLimits);
   const endedAtElapsedMs = context.elapsedNow();
-  return withAsked(listed, new Map([...first, ...others, ...last]), (farm) =>
+  return withAsked(listed, [...first, ...second, ...last], (farm) =>
     asBefore(farm, known.get(farm.name), before, endedAtElapsedMs),
   );
 }
 
 /**
- * Finds out which farms of a list that waited for `hanging` proxies are silent: the appliance has
- * no better word for such a farm than for one without backends. Asks one by one unless those that
- * were silent before explain the wait.
+ * Finds out which farms of a list are silent that waited for so many proxies: the appliance has the
+ * same state for such a farm as for one without backends. Asks for the others only if those that
+ * were silent before do not explain the wait.
  */
-export async function askSuspects(
+export async function askMaybeSilent(
   context: CollectContext,
   listed: readonly ListedFarm[],
-  { before, hanging }: { readonly before: ListBefore | undefined; readonly hanging: number },
+  { before, waitedFor }: { readonly before: ListBefore | undefined; readonly waitedFor: number },
 ): Promise<readonly ListedFarm[]> {
   const known = byName(before);
-  const suspects = listed.filter((farm) => hasProxy(farm) && suspectStates.includes(farm.state));
-  const silent = suspects.filter(({ name }) => known.get(name)?.isSilent);
-  const others = suspects.filter(({ name }) => !known.get(name)?.isSilent);
+  const maybeSilent = listed.filter((farm) => hasProxy(farm.profile) && maybeSilentStates.includes(farm.state));
+  const silent = maybeSilent.filter(({ name }) => known.get(name)?.isSilent);
+  const others = maybeSilent.filter((farm) => !silent.includes(farm));
   const next = nextSilent(context, silent, known)?.farm;
-  const asSilent = (farm: ListedFarm): ListedFarm => ({ ...farm, isSilent: true, asked: known.get(farm.name)?.asked });
-  const otherwise = (farm: ListedFarm): ListedFarm => (silent.includes(farm) ? asSilent(farm) : farm);
-  const due = [...(silent.length < hanging ? others : []), ...(next ? [next] : [])];
-  if (due.length === 0) return listed.map(otherwise);
+  const asSilent = (farm: ListedFarm): ListedFarm => {
+    return { ...farm, isSilent: true, lastAsk: known.get(farm.name)?.lastAsk };
+  };
+  const notAsked = (farm: ListedFarm): ListedFarm => (silent.includes(farm) ? asSilent(farm) : farm);
+  const due = [...(silent.length < waitedFor ? others : []), ...(next ? [next] : [])];
+  if (due.length === 0) return listed.map(notAsked);
   const limits = limitsOf(await emptyCallMs(context));
-  const endElapsedMs = context.elapsedNow() + firstRunMs;
+  const untilElapsedMs = context.elapsedNow() + firstRunMs;
   // The appliance has just given up its wait for them, and answered.
-  const asked = await askUntil(context, due.map(asSilent), { ...limits, known, endMs: endElapsedMs, callsEnd: true });
-  return withAsked(listed, asked, otherwise);
+  const asked = await askInTurn(context, due.map(asSilent), { ...limits, givesUp: true, known, untilElapsedMs });
+  return withAsked(listed, asked, notAsked);
 }
+
+/** The states that the appliance has for a farm whose proxy does not answer it. */
+const maybeSilentStates: readonly string[] = ['critical', 'needed_restart'];
 
 export function byName(list: { readonly farms: readonly ListedFarm[] } | undefined) {
   return new Map(list?.farms.map((farm) => [farm.name, farm]));
 }
 
-/** Asks for one farm after another, until a moment on the elapsed clock. */
-async function askUntil(
+/** A farm that was asked for, by name; undefined if it is gone. */
+type Asked = readonly [name: string, farm: ListedFarm | undefined];
+
+/** Asks for one farm after another, until a moment if it is named. */
+async function askInTurn(
   context: CollectContext,
-  due: readonly ListedFarm[],
+  farms: readonly ListedFarm[],
   {
     known,
-    endMs: endElapsedMs,
+    untilElapsedMs = Number.POSITIVE_INFINITY,
     ...limits
-  }: Limits & { readonly known: ReadonlyMap<string, ListedFarm>; readonly endMs: number },
-): Promise<Map<string, ListedFarm | undefined>> {
-  const asked = new Map<string, ListedFarm | undefined>();
-  for (const farm of due) {
-    if (context.elapsedNow() >= endElapsedMs) break;
-    asked.set(farm.name, await askState(context, farm, known.get(farm.name), limits));
+  }: Limits & { readonly known: ReadonlyMap<string, ListedFarm>; readonly untilElapsedMs?: number | undefined },
+): Promise<readonly Asked[]> {
+  const asked: Asked[] = [];
+  for (const farm of farms) {
+    if (context.elapsedNow() >= untilElapsedMs) break;
+    asked.push([farm.name, await askState(context, farm, known.get(farm.name), limits)]);
   }
   return asked;
 }
 
-/** Returns a list without the farms that are gone; `otherwise` gives those that were not asked. */
+/** Returns a list without the farms that are gone; `notAsked` gives those that were not asked for. */
 function withAsked(
   listed: readonly ListedFarm[],
-  asked: ReadonlyMap<string, ListedFarm | undefined>,
-  otherwise: (farm: ListedFarm) => ListedFarm,
+  all: readonly Asked[],
+  notAsked: (farm: ListedFarm) => ListedFarm,
 ): readonly ListedFarm[] {
-  return listed.flatMap((farm) => (asked.has(farm.name) ? (asked.get(farm.name) ?? []) : otherwise(farm)));
+  const asked = new Map(all);
+  return listed.flatMap((farm) => (asked.has(farm.name) ? (asked.get(farm.name) ?? []) : notAsked(farm)));
 }
 
-/** The words of the appliance for a farm whose proxy does not answer it. */
-const suspectStates: readonly string[] = ['critical', 'needed_restart'];
-
-/** Returns how long a call takes that asks no proxy. */
+/** Returns how long a call takes that waits for no proxy. */
 async function emptyCallMs({ read }: CollectContext): Promise<number> {
   let callMs = 0;
   await read('readFarmsSummary', {}, { onDuration: (ms) => (callMs = ms) });
   return callMs;
 }
 
-/** Returns the limits of a call for the state of a farm that does not hang. */
-function farmCallLimits(callMs: number): Limits {
-  return { callMs, limitMs: Math.min(Math.max(4 * callMs, quickTimeoutMs), hungTimeoutMs), workMs };
-}
-
-/** Returns true for a farm whose state the appliance asks a proxy for. */
-export function hasProxy({ profile }: Farm): boolean {
-  return ['http', 'https', 'eproxy'].includes(profile);
+/** Returns the limits of a call for a farm that does not hang. */
+function limitsOf(callMs: number): Limits {
+  return { callMs, limitMs: Math.min(Math.max(4 * callMs, minLimitMs), patientLimitMs), workMs };
 }
 
 /** Returns the farms to ask for, without silent ones: by their wait, those with a proxy first. */
@@ -174,73 +168,11 @@ function dueOf(
   known: ReadonlyMap<string, ListedFarm>,
   nowElapsedMs: number,
 ): readonly ListedFarm[] {
-  const lastAskedElapsedMs = ({ name }: ListedFarm): number => askedAtElapsedMs(known.get(name));
+  const lastElapsedMs = ({ name }: ListedFarm): number => askedAtElapsedMs(known.get(name));
+  const rankOf = ({ profile }: ListedFarm): number => (hasProxy(profile) ? 0 : 1);
   return listed
-    .filter((farm) => !known.get(farm.name)?.isSilent && nowElapsedMs - lastAskedElapsedMs(farm) >= recentMs)
-    .toSorted(
-      (one, other) =>
-        compare(lastAskedElapsedMs(one), lastAskedElapsedMs(other)) || Number(hasProxy(other)) - Number(hasProxy(one)),
-    );
-}
-
-/**
- * Returns the silent farm whose turn it is, if any: at once one with news, else the one that waited
- * longest of those that are due.
- */
-function nextSilent(context: CollectContext, listed: readonly ListedFarm[], known: ReadonlyMap<string, ListedFarm>) {
-  const nowElapsedMs = context.elapsedNow();
-  const lastAskedElapsedMs = ({ name }: ListedFarm): number => askedAtElapsedMs(known.get(name));
-  const silent = listed
-    .filter(({ name }) => known.get(name)?.isSilent)
-    .toSorted((one, other) => compare(lastAskedElapsedMs(one), lastAskedElapsedMs(other)));
-  const recovered = silent.find(({ name }) => answersAgain(context, known.get(name)));
-  const isRested = nowElapsedMs - Math.max(neverMs, ...silent.map(lastAskedElapsedMs)) >= silentEveryMs;
-  const isDue = (farm: ListedFarm): boolean =>
-    isRested && nowElapsedMs - lastAskedElapsedMs(farm) >= pauseMs(known.get(farm.name));
-  const farm = recovered ?? silent.find(isDue);
-  const awaitedAtElapsedMs = farm && (known.get(farm.name)?.asked?.awaitedAtElapsedMs ?? neverMs);
-  const isPatient = nowElapsedMs - (awaitedAtElapsedMs ?? neverMs) > silent.length * patienceEveryMs;
-  return farm && { farm, isPatient, hasRecovered: recovered !== undefined };
-}
-
-/** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
-export function answersAgain(
-  { facts, changedAtElapsedMs }: Pick<CollectContext, 'facts' | 'changedAtElapsedMs'>,
-  farm: ListedFarm | undefined,
-): boolean {
-  if (!farm?.isSilent) return false;
-  const { name } = farm;
-  return [facts.answersSinceElapsedMs?.get(name), changedAtElapsedMs(name)].some(
-    (atElapsedMs) => (atElapsedMs ?? neverMs) > askedAtElapsedMs(farm),
-  );
-}
-
-/** Returns the time between two calls for a farm that is silent. */
-function pauseMs(farm: Pick<ListedFarm, 'asked'> | undefined): number {
-  const timeouts = farm?.asked?.timeouts ?? 0;
-  return timeouts === 0 ? silentEveryMs : Math.min(afterTimeoutMs * 2 ** (timeouts - 1), longestAfterTimeoutMs);
-}
-
-/**
- * Returns when a silent farm is asked again, if none of its calls has ended:
- * each may have left a process on the appliance. Undefined for other farms.
- */
-export function nextAskElapsedMs({ isSilent, asked }: ListedFarm): number | undefined {
-  if (!isSilent || !asked?.timeouts) return undefined;
-  return asked.atElapsedMs + pauseMs({ asked });
-}
-
-/** Returns true if the appliance is known to give up its wait for a proxy, by one that is silent. */
-export function doCallsEnd(farms: readonly ListedFarm[]): boolean {
-  return farms.some(({ isSilent, asked }) => isSilent === true && asked?.timeouts === 0);
-}
-
-interface Limits {
-  readonly callMs: number;
-  readonly limitMs: number;
-  readonly workMs: number;
-  /** True where the appliance is known to give up its wait for a proxy. */
-  readonly callsEnd?: boolean;
+    .filter((farm) => !known.get(farm.name)?.isSilent && nowElapsedMs - lastElapsedMs(farm) >= recentMs)
+    .toSorted((one, other) => compareMoments(lastElapsedMs(one), lastElapsedMs(other)) || rankOf(one) - rankOf(other));
 }
 
 /** Returns the farm with its state; undefined if it is gone. */
@@ -248,19 +180,20 @@ async function askState(
   context: CollectContext,
   farm: ListedFarm,
   was: ListedFarm | undefined,
-  { callMs, limitMs, workMs: countedMs, callsEnd = false }: Limits,
+  { callMs, limitMs, workMs: maxWorkMs, givesUp = false }: Limits,
 ): Promise<ListedFarm | undefined> {
   const { read, elapsedNow } = context;
-  const isPatient = limitMs === hungTimeoutMs;
-  const asked: AskedFarm = {
-    atElapsedMs: elapsedNow(),
-    awaitedAtElapsedMs: isPatient ? elapsedNow() : was?.asked?.awaitedAtElapsedMs,
+  const isPatient = limitMs === patientLimitMs;
+  const atElapsedMs = elapsedNow();
+  const lastAsk: LastAsk = {
+    atElapsedMs,
+    patientAtElapsedMs: isPatient ? atElapsedMs : was?.lastAsk?.patientAtElapsedMs,
   };
   let tookMs = 0;
   const onDuration = (ms: number): void => {
     tookMs = ms;
   };
-  const ask = () => read('readFarmStatus', { farmname: farm.name }, { limitMs, workMs: countedMs, onDuration });
+  const ask = () => read('readFarmStatus', { farmname: farm.name }, { limitMs, workMs: maxWorkMs, onDuration });
   const answeredBefore = was !== undefined && !was.isSilent && was.state !== 'unknown';
   try {
     const { params } = await ask().catch((error: unknown) => {
@@ -268,25 +201,20 @@ async function askState(
       if (answeredBefore && error instanceof ApplianceError && error.reason === 'timeout') return ask();
       throw error;
     });
-    const isSilent = tookMs >= Math.max(hungMs, 2 * callMs);
-    const found = {
-      ...farm,
-      state: stateWord(params.status),
-      isSilent,
-      asked: { ...asked, ...(isSilent && { timeouts: 0 }) },
-    };
-    return isSilent ? found : { ...found, ...(await readAddress(context, farm, limitMs)) };
+    const isSilent = tookMs >= Math.max(waitedForProxyMs, 2 * callMs);
+    const found = { ...farm, state: stateWord(params.status), isSilent };
+    if (isSilent) return { ...found, lastAsk: { ...lastAsk, timeouts: 0 } };
+    return { ...found, lastAsk, ...(await readAddress(context, farm, limitMs)) };
   } catch (error) {
     if (!(error instanceof ApplianceError) || applianceFailures.includes(error.reason)) throw error;
     if (error.reason === 'not_found' || error.reason === 'bad_request') return undefined;
     const isUnanswered = error.reason === 'timeout' || error.reason === 'gateway_timeout';
-    const isSilent = isUnanswered && hasProxy(farm);
     // An appliance that answers nothing else has not lost its proxies alone.
     if (isUnanswered) await read('readFarmsSummary', {});
-    const state = isSilent && was?.isSilent ? was.state : 'unknown';
-    const before = was?.isSilent ? (was.asked?.timeouts ?? 0) : 0;
-    const timeouts = callsEnd && !isPatient ? 0 : before + 1;
-    return { ...farm, state, isSilent, asked: { ...asked, ...(isSilent && { timeouts }) } };
+    if (!isUnanswered || !hasProxy(farm.profile)) return { ...farm, state: 'unknown', isSilent: false, lastAsk };
+    const before = was?.isSilent ? (was.lastAsk?.timeouts ?? 0) : 0;
+    const timeouts = givesUp && !isPatient ? 0 : before + 1;
+    return { ...farm, state: was?.isSilent ? was.state : 'unknown', isSilent: true, lastAsk: { ...lastAsk, timeouts } };
   }
 }
 
@@ -298,7 +226,7 @@ async function readAddress(
   { read, safeFarmName }: CollectContext,
   farm: ListedFarm,
   limitMs: number,
-): Promise<Partial<ListedFarm>> {
+): Promise<Partial<Farm>> {
   if (farm.vip !== undefined || farm.profile !== 'http') return {};
   try {
     const farmname = await safeFarmName(farm);
@@ -311,7 +239,7 @@ async function readAddress(
   }
 }
 
-/** Returns a farm that was not asked, as it was before; without its state if that is too old. */
+/** Returns a farm that was not asked for, as it was before; without its state if that is too old. */
 function asBefore(
   farm: ListedFarm,
   was: ListedFarm | undefined,
@@ -320,16 +248,7 @@ function asBefore(
 ): ListedFarm {
   if (!was) return farm;
   // A state of a list of all is as old as that list, however many runs leave it out.
-  const asked = was.asked ?? { atElapsedMs: before?.startedAtElapsedMs ?? neverMs };
-  const state = nowElapsedMs - asked.atElapsedMs < keptMs || was.isSilent ? was.state : 'unknown';
-  return { ...farm, state, isSilent: was.isSilent ?? false, asked };
-}
-
-function askedAtElapsedMs(farm: ListedFarm | undefined): number {
-  return farm?.asked?.atElapsedMs ?? neverMs;
-}
-
-/** Compares two times, of which both may be never. */
-function compare(one: number, other: number): number {
-  return one === other ? 0 : one - other;
+  const lastAsk = was.lastAsk ?? { atElapsedMs: before?.memory?.startedAtElapsedMs ?? Number.NEGATIVE_INFINITY };
+  const state = nowElapsedMs - lastAsk.atElapsedMs < keptMs || was.isSilent ? was.state : 'unknown';
+  return { ...farm, state, isSilent: was.isSilent ?? false, lastAsk };
 }

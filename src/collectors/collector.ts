@@ -1,6 +1,6 @@
 // Says what a collector is: which calls it makes, what it makes of the responses, and the metric
-// families that show it. A collector has no state and no timer. The scheduler calls it, keeps its
-// readings, and decides what runs at the same time. What collectors learn from each other goes
+// families that show it. A collector has no timer, and no state but its last reading, which the
+// scheduler keeps for it. The scheduler calls it, and decides what runs at the same time. What collectors learn from each other goes
 // through Facts. Read on in system.ts, a plain one, farms.ts, and registry.ts, the list of all.
 
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';

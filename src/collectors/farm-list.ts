@@ -1,25 +1,34 @@
+// Reads all farms with their states: with one list, or with a call for each farm (ask-farms.ts) while
+// the list would wait for proxies that hang. What a run needs to know of the ones before is in the
+// reading: `memory` of the list, and `lastAsk` of each farm.
+
 import { farmOf, type FarmRow } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import { askEachFarm, askMaybeSilent, byName, waitedForProxyMs } from './ask-farms.ts';
 import type { CollectContext, CollectorReadOptions, ReadFrom } from './collector.ts';
-import { askEachFarm, askSuspects, byName, doCallsEnd, hungMs, type ListedFarm } from './ask-farms.ts';
+import { givesUpWaiting, type ListedFarm } from './silent-farms.ts';
 
 export interface FarmList {
   readonly farms: readonly ListedFarm[];
   /** Farms that the configuration leaves out; undefined without a reading. */
   readonly excluded: number | undefined;
-  /** The time of a list of all farms that waits for no proxy; undefined before it is known. */
-  readonly usualMs?: number | undefined;
-  /** True once a list of all farms was read, which has their addresses. */
-  readonly hasAddresses?: boolean | undefined;
   /** True where each state was read alone, a part of them in each run. */
   readonly isOneByOne?: boolean;
-  /** When the reading began. */
+  readonly memory?: ListMemory;
+}
+
+/** What the next run needs to know. */
+interface ListMemory {
   readonly startedAtElapsedMs?: number;
-  /** When the list of all farms, which failed, is tried again. */
+  /** The time of a list that waits for no proxy; undefined before it is known. */
+  readonly usualMs?: number | undefined;
+  /** True once a list was read, which has the addresses of all farms. */
+  readonly hasAddresses?: boolean | undefined;
+  /** When the list, which failed, is tried again. */
   readonly retryAtElapsedMs?: number | undefined;
 }
 
-/** Failures of a list that a hung proxy can cause, or that concern the list of all farms alone. */
+/** Failures that a hung proxy can cause, or that concern the list alone. */
 const listFailures: readonly FailureReason[] = ['timeout', 'gateway_timeout', 'server_error', 'malformed', 'oversize'];
 /** The time until a list is tried again that failed, though no proxy hangs or though it might. */
 const retryAfterMs = 180_000;
@@ -29,16 +38,13 @@ const firstLimitMs = 25_000;
 const longestListMs = 60_000;
 const minLimitMs = 7_000;
 /** The time for which a list waits for each proxy that hangs (docs/api.md §1.6). */
-const waitMs = 21_000;
-/** The time of a state that is read alone while a proxy hangs. */
-const stateMs = 500;
+const waitPerProxyMs = 21_000;
+/** The time of a call for one state while a proxy hangs. */
+const callPerStateMs = 500;
 
-/**
- * Reads all farms with their states: with one call, or one by one while that call would wait for
- * proxies that hang (docs/architecture.md).
- */
+/** Reads all farms (docs/architecture.md); `before` is the list of the run before. */
 export async function readFarms(context: CollectContext, before: FarmList | undefined): Promise<FarmList> {
-  const list = mayReadAtOnce(context, before) ? await readAtOnce(context, before) : undefined;
+  const list = chooseRead(context, before) === 'list' ? await readList(context, before) : undefined;
   if (list && !(list instanceof ApplianceError)) return list;
   try {
     return await readOneByOne(context, before, { hasFailed: list !== undefined });
@@ -48,29 +54,32 @@ export async function readFarms(context: CollectContext, before: FarmList | unde
   }
 }
 
-/** Returns false for a list that has just failed, or would wait for proxies too long. */
-function mayReadAtOnce({ elapsedNow }: CollectContext, before: FarmList | undefined): boolean {
-  if (!before) return true;
-  const hanging = countSilent(before);
-  if (elapsedNow() < (before.retryAtElapsedMs ?? 0)) return false;
-  // A list might never end either, and is tried once where it alone has the addresses.
-  const isTried = before.hasAddresses === true || before.retryAtElapsedMs !== undefined;
-  if (hanging > 0 && isTried && !doCallsEnd(before.farms)) return false;
-  return hanging === 0 || isQuicker(before, hanging) || (!before.hasAddresses && hasEnd(before, hanging));
+function chooseRead({ elapsedNow }: CollectContext, before: FarmList | undefined): 'list' | 'one by one' {
+  if (!before) return 'list';
+  const { hasAddresses = false, retryAtElapsedMs } = before.memory ?? {};
+  // It has just failed.
+  if (elapsedNow() < (retryAtElapsedMs ?? 0)) return 'one by one';
+  const silent = countSilent(before);
+  if (silent === 0) return 'list';
+  // It might never end. Where it alone has the addresses, it is tried once.
+  const wasTried = hasAddresses || retryAtElapsedMs !== undefined;
+  if (wasTried && !givesUpWaiting(before.farms)) return 'one by one';
+  if (isQuicker(before, silent)) return 'list';
+  return !hasAddresses && endsInTime(before, silent) ? 'list' : 'one by one';
 }
 
 /** Returns true if a list that waits for so many proxies is twice as quick as states alone. */
-function isQuicker(list: FarmList, hanging: number): boolean {
-  return hasEnd(list, hanging) && 2 * (usualOf(list) + hanging * waitMs) < list.farms.length * stateMs;
+function isQuicker(list: FarmList, silent: number): boolean {
+  return endsInTime(list, silent) && 2 * listMs(list, silent) < list.farms.length * callPerStateMs;
 }
 
 /** Returns true if a list that waits for so many proxies is over before the web server ends it. */
-function hasEnd(list: FarmList, hanging: number): boolean {
-  return usualOf(list) + hanging * waitMs < 0.9 * longestListMs;
+function endsInTime(list: FarmList, silent: number): boolean {
+  return listMs(list, silent) < 0.9 * longestListMs;
 }
 
-function usualOf({ usualMs = 0 }: FarmList): number {
-  return usualMs;
+function listMs({ memory }: FarmList, silent: number): number {
+  return (memory?.usualMs ?? 0) + silent * waitPerProxyMs;
 }
 
 function countSilent({ farms }: FarmList): number {
@@ -78,23 +87,23 @@ function countSilent({ farms }: FarmList): number {
 }
 
 /**
- * Returns the limits of a list of all farms. It grows with the farms of the appliance, so one that
- * failed gets all the time that the web server allows.
+ * Returns the limits of a list. It grows with the farms of the appliance, so one that failed gets all
+ * the time that the web server allows.
  */
 function listCallLimits(before: FarmList | undefined): CollectorReadOptions {
   if (!before) return { limitMs: firstLimitMs };
-  const { usualMs, retryAtElapsedMs } = before;
-  if (countSilent(before) > 0) return { limitMs: longestListMs, workMs: Math.max(1_000, usualOf(before)) };
+  const { usualMs, retryAtElapsedMs } = before.memory ?? {};
+  if (countSilent(before) > 0) return { limitMs: longestListMs, workMs: Math.max(1_000, usualMs ?? 0) };
   if (usualMs === undefined || retryAtElapsedMs !== undefined) return { limitMs: longestListMs };
   // On a large appliance the response, though late, names the farms in question sooner.
   const isLarge = isQuicker(before, 1);
-  const leastMs = isLarge ? usualMs + 1.2 * waitMs : minLimitMs;
+  const leastMs = isLarge ? usualMs + 1.2 * waitPerProxyMs : minLimitMs;
   const limitMs = Math.min(Math.max(leastMs, 3 * usualMs), longestListMs);
   return { limitMs, workMs: Math.max(1_000, (isLarge ? 1.5 : 2) * usualMs) };
 }
 
-/** Reads all farms with one call; returns a failure that a proxy which hangs can cause. */
-async function readAtOnce(context: CollectContext, before: FarmList | undefined): Promise<FarmList | ApplianceError> {
+/** Reads all farms with one call; returns a failure that a hung proxy can cause. */
+async function readList(context: CollectContext, before: FarmList | undefined): Promise<FarmList | ApplianceError> {
   const { read, watches, elapsedNow } = context;
   const startedAtElapsedMs = elapsedNow();
   let tookMs = 0;
@@ -102,11 +111,11 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
     tookMs = ms;
   };
   try {
-    const limits = { ...listCallLimits(before), onDuration };
-    const rows = await listOf(read, limits);
-    const list = { ...watchedOf(rows.map(farmOf), watches), usualMs: tookMs, hasAddresses: true, startedAtElapsedMs };
-    const waitedMs = tookMs - (before?.usualMs ?? 0);
-    return waitedMs < hungMs ? list : await findSilent(context, list, { before, waitedMs });
+    const rows = await listRows(read, { ...limitsOf(before), onDuration });
+    const memory = { startedAtElapsedMs, usualMs: tookMs, hasAddresses: true };
+    const list = { ...watchedOf(rows.map(farmOf), watches), memory };
+    const waitedMs = tookMs - (before?.memory?.usualMs ?? 0);
+    return waitedMs < waitedForProxyMs ? list : await findSilent(context, list, { before, waitedMs });
   } catch (error) {
     if (error instanceof ApplianceError && listFailures.includes(error.reason)) return error;
     throw error;
@@ -117,7 +126,7 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
  * Returns the states of all farms by the cheapest list (docs/api.md §1.6). Where the key may not read
  * that list, the statistics have the same states.
  */
-async function listOf(read: ReadFrom, limits: CollectorReadOptions): Promise<readonly FarmRow[]> {
+async function listRows(read: ReadFrom, limits: CollectorReadOptions): Promise<readonly FarmRow[]> {
   try {
     return (await read('listFarms', {}, limits)).params;
   } catch (error) {
@@ -126,23 +135,24 @@ async function listOf(read: ReadFrom, limits: CollectorReadOptions): Promise<rea
   }
 }
 
-/** Finds the farms for whose proxies a list has waited; without any it took long by its size. */
+/** Finds the farms for whose proxies a list has waited; without any, its size explains its time. */
 async function findSilent(
   context: CollectContext,
   list: FarmList,
   { before, waitedMs }: { readonly before: FarmList | undefined; readonly waitedMs: number },
 ): Promise<FarmList> {
-  const { usualMs } = before ?? {};
+  const memory = { ...list.memory, usualMs: before?.memory?.usualMs };
   try {
-    const found = await askSuspects(context, list.farms, { before, hanging: Math.round(waitedMs / waitMs) });
-    return { ...list, farms: found, usualMs: found.some(({ isSilent }) => isSilent) ? usualMs : list.usualMs };
+    const waitedFor = Math.round(waitedMs / waitPerProxyMs);
+    const farms = await askMaybeSilent(context, list.farms, { before, waitedFor });
+    return farms.some(({ isSilent }) => isSilent) ? { ...list, farms, memory } : { ...list, farms };
   } catch (error) {
-    if (error instanceof ApplianceError) return { ...list, usualMs };
+    if (error instanceof ApplianceError) return { ...list, memory };
     throw error;
   }
 }
 
-/** Reads the names of all farms with a call that asks no proxy, then each state alone. */
+/** Reads the names of all farms with a call that waits for no proxy, then each state alone. */
 async function readOneByOne(
   context: CollectContext,
   before: FarmList | undefined,
@@ -165,22 +175,22 @@ async function readOneByOne(
   const { farms: watched, excluded } = watchedOf(named, context.watches);
   const asked = await askEachFarm(context, watched, { before, callMs });
   const hasFound = asked.some(({ name, isSilent }) => isSilent && !known.get(name)?.isSilent);
-  const retryAtElapsedMs = hasFailed ? context.elapsedNow() + retryAfterMs : before?.retryAtElapsedMs;
+  const retryAtElapsedMs = hasFailed ? context.elapsedNow() + retryAfterMs : before?.memory?.retryAtElapsedMs;
   return {
     farms: asked,
     excluded,
     isOneByOne: true,
-    usualMs: before?.usualMs,
-    hasAddresses: before?.hasAddresses,
-    startedAtElapsedMs,
-    // A proxy that was found just now explains the failure.
-    retryAtElapsedMs: hasFound ? undefined : retryAtElapsedMs,
+    memory: {
+      startedAtElapsedMs,
+      usualMs: before?.memory?.usualMs,
+      hasAddresses: before?.memory?.hasAddresses,
+      // A proxy that was found just now explains the failure.
+      retryAtElapsedMs: hasFound ? undefined : retryAtElapsedMs,
+    },
   };
 }
 
-/**
- * Returns a farm that only its name is known of now, with the address at which it was last listed.
- */
+/** Returns a farm of the summary, which has names alone, with the address at which it was last listed. */
 function toNamed({ name, profile }: { readonly name: string; readonly profile?: string | null }, was?: ListedFarm) {
   // The summary says http for an HTTPS farm as well.
   const isSame = was && (profile === was.profile || (profile === 'http' && was.profile === 'https'));

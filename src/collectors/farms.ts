@@ -1,7 +1,7 @@
+import { hasProxy } from '../appliance/http-proxy.ts';
 import { type ApplianceCollector, defineCollector, farmAreas, transitionStates } from './collector.ts';
 import { configuredFarm, knownOf } from './configured.ts';
 import { type FarmList, readFarms } from './farm-list.ts';
-import { hasProxy } from './ask-farms.ts';
 import { rowsOf } from './rows.ts';
 
 const source = '(GET /farms, else GET /farms/{farmname}/status';
@@ -43,7 +43,7 @@ export const farmsCollector: ApplianceCollector<FarmList> = defineCollector<Farm
     farmRows.gauge(
       'zlb_farm_proxy_answers',
       'Whether the proxy of an HTTP farm answers the appliance; absent while it is not running (GET /farms/{farmname}/status).',
-      (farm) => (hasProxy(farm) && farm.state !== 'down' ? Number(!farm.isSilent) : undefined),
+      (farm) => (hasProxy(farm.profile) && farm.state !== 'down' ? Number(!farm.isSilent) : undefined),
     ),
     listRows.gauge(
       'zlb_farms_with_state',

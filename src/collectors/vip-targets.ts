@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
+import { hasProxy } from '../appliance/http-proxy.ts';
 import { blockListOf, formatEndpoint, isIn, parseEndpoint } from '../lib/address.ts';
 import type { Certificate } from './certificates.ts';
 import type { VipSettings } from './collector.ts';
 import type { FarmConfig } from './farm-config.ts';
-import { hasProxy, type ListedFarm } from './ask-farms.ts';
+import type { ListedFarm } from './silent-farms.ts';
 
 /** The farms of an appliance, with their configuration and certificates. */
 export interface ProbeInputs {
@@ -166,7 +167,7 @@ function protocolOf(
   config: FarmConfig | undefined,
   udpFarms: VipSettings['udpFarms'],
 ): 'tcp' | 'other' | 'unknown' {
-  if (hasProxy(farm)) return 'tcp';
+  if (hasProxy(farm.profile)) return 'tcp';
   if (farm.profile !== 'l4xnat') return 'other';
   if (config?.protocol !== undefined) return config.protocol === 'tcp' ? 'tcp' : 'other';
   if (udpFarms) return udpFarms.includes(farm.name) ? 'other' : 'tcp';

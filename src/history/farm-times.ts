@@ -1,4 +1,4 @@
-import type { ListedFarm } from '../collectors/ask-farms.ts';
+import type { ListedFarm } from '../collectors/silent-farms.ts';
 
 /** The milliseconds of a period that a farm was up, down and in maintenance; the rest is unknown. */
 export interface FarmTime {

@@ -1,5 +1,5 @@
 import { applianceCollector } from '../collectors/appliance.ts';
-import type { ListedFarm } from '../collectors/ask-farms.ts';
+import type { ListedFarm } from '../collectors/silent-farms.ts';
 import { backendsCollector } from '../collectors/backends.ts';
 import { certificatesCollector } from '../collectors/certificates.ts';
 import { type Collector, isFarmCollector } from '../collectors/collector.ts';

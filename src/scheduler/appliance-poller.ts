@@ -287,7 +287,7 @@ export class AppliancePoller {
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
       this.#lifecycle.end(job, run, step.outcome);
-      if (job.collector.makesNoCalls && this.#executor.anyAnswersAgain())
+      if (job.collector.makesNoCalls && this.#executor.hasRecoveredFarm())
         void this.#refresh.readAgain(farmsCollector.name);
       return;
     }

@@ -2,7 +2,7 @@ import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { profilesIn } from '../appliance/safe-farm-name.ts';
 import { type CollectContext, type FarmCollector, isFarmCollector, type ReadFrom } from '../collectors/collector.ts';
-import { answersAgain } from '../collectors/ask-farms.ts';
+import { hasRecovered } from '../collectors/silent-farms.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { summaryCollector } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';
@@ -80,11 +80,11 @@ export class StepExecutor {
     if (farm !== undefined) this.#changed.set(farm, this.#parts.state.elapsedNow());
   }
 
-  /** Returns true if a farm that is silent answers clients since it was asked, see answersAgain. */
-  anyAnswersAgain(): boolean {
+  /** Returns true if a silent farm has recovered, and is to be asked for at once. */
+  hasRecoveredFarm(): boolean {
     const { state } = this.#parts;
     const context = { facts: state.facts, changedAtElapsedMs: (farm: string) => this.#changed.get(farm) };
-    return state.reading(farmsCollector)?.data.farms.some((farm) => answersAgain(context, farm)) ?? false;
+    return state.reading(farmsCollector)?.data.farms.some((farm) => hasRecovered(context, farm)) ?? false;
   }
 
   /**

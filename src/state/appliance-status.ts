@@ -1,12 +1,11 @@
 import { activationCollector } from '../collectors/activation.ts';
 import { applianceCollector } from '../collectors/appliance.ts';
-import { nextAskElapsedMs } from '../collectors/ask-farms.ts';
 import { backendsCollector } from '../collectors/backends.ts';
 import { type Certificate, certificatesCollector } from '../collectors/certificates.ts';
 import { closedState, type Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfigCollector, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { farmConnectionsCollector } from '../collectors/farm-connections.ts';
-import type { ListedFarm } from '../collectors/ask-farms.ts';
+import { type ListedFarm, nextAskElapsedMs } from '../collectors/silent-farms.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { interfacesCollector } from '../collectors/interfaces.ts';
 import { hasAnswered, isUnanswered, type ProbedFarm, vipCollector } from '../collectors/vip.ts';
@@ -132,8 +131,8 @@ function hasHandshakeSince(probed: ProbedFarm, farm: ListedFarm, list: Reading):
   return hasHandshook && probed.probedAtElapsedMs > askedAtElapsedMs(farm, list) && !isOvertaken(probed, farm, list);
 }
 
-function askedAtElapsedMs({ asked }: ListedFarm, { takenAtElapsedMs }: Reading): number {
-  return asked?.atElapsedMs ?? takenAtElapsedMs;
+function askedAtElapsedMs({ lastAsk }: ListedFarm, { takenAtElapsedMs }: Reading): number {
+  return lastAsk?.atElapsedMs ?? takenAtElapsedMs;
 }
 
 /** Returns a function that finds the connections of a farm, unless they were counted before it changed. */
@@ -154,8 +153,8 @@ function buildFarm(
   { since }: Reading,
   farmReadings: readonly Reading[],
 ): FarmStatus {
-  // `asked` is only for the collector.
-  const { asked: _, ...shown } = farm;
+  // When it was asked concerns the collector alone.
+  const { lastAsk: _, ...shown } = farm;
   const { name } = farm;
   const state = closedState('farm', farm.state);
   const changed = since?.({ object: 'farm', labels: { farm: name } });

@@ -7,7 +7,7 @@ import type { Backend } from '../collectors/backends.ts';
 import type { Certificate } from '../collectors/certificates.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
 import type { FarmConnections } from '../collectors/farm-connections.ts';
-import type { ListedFarm } from '../collectors/ask-farms.ts';
+import type { ListedFarm } from '../collectors/silent-farms.ts';
 import type { Interface } from '../collectors/interfaces.ts';
 import type { ProbedFarm } from '../collectors/vip.ts';
 

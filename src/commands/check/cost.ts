@@ -3,7 +3,7 @@ import { endpoints } from '../../appliance/api/table.ts';
 import type { CallReport } from '../../appliance/client.ts';
 import type { Farm } from '../../appliance/farm.ts';
 import { type Collector, isFarmCollector } from '../../collectors/collector.ts';
-import { hungMs } from '../../collectors/ask-farms.ts';
+import { waitedForProxyMs } from '../../collectors/ask-farms.ts';
 import { backendsCollector } from '../../collectors/backends.ts';
 import type { FarmConfig } from '../../collectors/farm-config.ts';
 import { farmsCollector } from '../../collectors/farms.ts';
@@ -97,5 +97,5 @@ export function secondsOf(calls: readonly CallReport[]): number {
 
 /** Returns true for a call in which the appliance waited for a proxy. */
 export function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
-  return asksProxies === true && (code === 'timeout' || seconds * 1_000 >= hungMs);
+  return asksProxies === true && (code === 'timeout' || seconds * 1_000 >= waitedForProxyMs);
 }

@@ -6,7 +6,7 @@ import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts
 import { backendsCollector } from '../../collectors/backends.ts';
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfigCollector } from '../../collectors/farm-config.ts';
-import type { ListedFarm } from '../../collectors/ask-farms.ts';
+import type { ListedFarm } from '../../collectors/silent-farms.ts';
 import { farmsCollector } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';

@@ -141,10 +141,10 @@ describe('the farms collector', () => {
       profile: 'http',
       state: 'unknown',
       isSilent: true,
-      asked: { atElapsedMs: 60_000, timeouts: 4 },
+      lastAsk: { atElapsedMs: 60_000, timeouts: 4 },
     };
-    const other = { name: 'db', profile: 'l4xnat', state: 'up', asked: { atElapsedMs: 60_000 } };
-    const before = { farms: [silent, other], excluded: 0, isOneByOne: true, hasAddresses: true };
+    const other = { name: 'db', profile: 'l4xnat', state: 'up', lastAsk: { atElapsedMs: 60_000 } };
+    const before = { farms: [silent, other], excluded: 0, isOneByOne: true, memory: { hasAddresses: true } };
     const replies = { readFarmsSummary: summaryOf('shop'), readFarmStatus: { params: { status: 'up' } } };
 
     const collected = await collectFrom(farmsCollector, replies, {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Certificate } from '../../../src/collectors/certificates.ts';
 import type { VipSettings } from '../../../src/collectors/collector.ts';
 import type { FarmConfig } from '../../../src/collectors/farm-config.ts';
-import type { ListedFarm } from '../../../src/collectors/ask-farms.ts';
+import type { ListedFarm } from '../../../src/collectors/silent-farms.ts';
 import { lastRuns, vipTargets } from '../../../src/collectors/vip-targets.ts';
 import { plainVip } from '../../support/poller.ts';
 

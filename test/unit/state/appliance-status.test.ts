@@ -389,7 +389,7 @@ describe('a probe of a farm', () => {
     ['earlier: its proxy is silent', 60_000, { isSilent: true }, ['shop']],
   ])('decides about a silent farm that completes a handshake %s', (_, atMs, silence, unanswered) => {
     const served = [{ serverName: '', failure: undefined }];
-    const status = given({ isSilent: true, asked: { atElapsedMs: atMs } }, undefined, served);
+    const status = given({ isSilent: true, lastAsk: { atElapsedMs: atMs } }, undefined, served);
 
     expect(status.farms?.[0]).toMatchObject({ ...silence, askedMs: startedAtMs + atMs });
     expect(status.probes?.unanswered).toEqual(unanswered);
@@ -399,7 +399,7 @@ describe('a probe of a farm', () => {
     ['never answered twice: the next look is four minutes after the last', 2, 240_000],
     ['answered late: no look leaves anything on the appliance', 0, undefined],
   ])('of a silent farm whose calls %s', (_, timeouts, afterMs) => {
-    const status = given({ isSilent: true, asked: { atElapsedMs: 60_000, timeouts } });
+    const status = given({ isSilent: true, lastAsk: { atElapsedMs: 60_000, timeouts } });
 
     expect(status.farms?.[0]?.nextLookMs).toBe(afterMs && startedAtMs + 60_000 + afterMs);
   });

@@ -1,0 +1,82 @@
+// Says when a farm is asked for whose proxy does not answer the appliance. A call for it takes 20 s,
+// and on some releases never ends, which leaves a process on the appliance (docs/api.md §1.6). So
+// silent farms are asked rarely, and one in a run. ask-farms.ts makes the calls.
+
+import type { Farm } from '../appliance/farm.ts';
+import type { CollectContext } from './collector.ts';
+
+/** A farm of the list, with what the next runs need to know of this one. */
+export interface ListedFarm extends Farm {
+  readonly lastAsk?: LastAsk | undefined;
+}
+
+/** When a farm was last asked for alone. */
+export interface LastAsk {
+  readonly atElapsedMs: number;
+  /** When a call last had the time to wait until the appliance gives up. */
+  readonly patientAtElapsedMs?: number | undefined;
+  /** Of a silent farm: its calls in a row that our limit ended; 0 once the appliance gave up. */
+  readonly timeouts?: number;
+}
+
+/** The time between two calls for silent farms, where such a call ends. */
+const silentEveryMs = 90_000;
+/** The time after a call for a silent farm that did not end; doubled by each further one. */
+const afterTimeoutMs = 120_000;
+const longestAfterTimeoutMs = 3_600_000;
+/** The time between two patient calls, for each silent farm: meanwhile nothing else is read. */
+const patientEveryMs = 1_800_000;
+const neverMs = Number.NEGATIVE_INFINITY;
+
+/**
+ * Returns the silent farm to ask for in this run, if any: first one that has recovered, then the one
+ * that waited longest of those that are due. A patient call waits until the appliance gives up.
+ */
+export function nextSilent(context: CollectContext, listed: readonly ListedFarm[], known: ReadonlyMap<string, ListedFarm>) {
+  const nowElapsedMs = context.elapsedNow();
+  const silent = listed
+    .filter(({ name }) => known.get(name)?.isSilent)
+    .map((farm) => ({ farm, was: known.get(farm.name), lastElapsedMs: askedAtElapsedMs(known.get(farm.name)) }))
+    .toSorted((one, other) => compareMoments(one.lastElapsedMs, other.lastElapsedMs));
+  const recovered = silent.find(({ was }) => hasRecovered(context, was));
+  const isRested = nowElapsedMs - Math.max(neverMs, ...silent.map((each) => each.lastElapsedMs)) >= silentEveryMs;
+  const due = silent.find(({ was, lastElapsedMs }) => isRested && nowElapsedMs - lastElapsedMs >= pauseMs(was));
+  const next = recovered ?? due;
+  const patientAtElapsedMs = next?.was?.lastAsk?.patientAtElapsedMs ?? neverMs;
+  const isPatient = nowElapsedMs - patientAtElapsedMs > silent.length * patientEveryMs;
+  return next && { farm: next.farm, isPatient, hasRecovered: recovered !== undefined };
+}
+
+/** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
+export function hasRecovered(
+  { facts, changedAtElapsedMs }: Pick<CollectContext, 'facts' | 'changedAtElapsedMs'>,
+  farm: ListedFarm | undefined,
+): boolean {
+  if (!farm?.isSilent) return false;
+  const news = [facts.answersSinceElapsedMs?.get(farm.name), changedAtElapsedMs(farm.name)];
+  return news.some((atElapsedMs) => (atElapsedMs ?? neverMs) > askedAtElapsedMs(farm));
+}
+
+function pauseMs(farm: Pick<ListedFarm, 'lastAsk'> | undefined): number {
+  const timeouts = farm?.lastAsk?.timeouts ?? 0;
+  return timeouts === 0 ? silentEveryMs : Math.min(afterTimeoutMs * 2 ** (timeouts - 1), longestAfterTimeoutMs);
+}
+
+/** Returns when a silent farm is asked again; undefined for one whose calls end, which is soon. */
+export function nextAskElapsedMs({ isSilent, lastAsk }: ListedFarm): number | undefined {
+  return isSilent && lastAsk?.timeouts ? lastAsk.atElapsedMs + pauseMs({ lastAsk }) : undefined;
+}
+
+/** Returns true if the appliance is known to give up its wait for a proxy: it did so for one of these. */
+export function givesUpWaiting(farms: readonly ListedFarm[]): boolean {
+  return farms.some(({ isSilent, lastAsk }) => isSilent === true && lastAsk?.timeouts === 0);
+}
+
+export function askedAtElapsedMs(farm: ListedFarm | undefined): number {
+  return farm?.lastAsk?.atElapsedMs ?? neverMs;
+}
+
+/** Compares two moments, of which both may be never. */
+export function compareMoments(one: number, other: number): number {
+  return one === other ? 0 : one - other;
+}
