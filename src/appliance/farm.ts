@@ -1,5 +1,6 @@
 import { formatEndpoint } from '../lib/address.ts';
 import type { Proxy } from './http-proxy.ts';
+import { stateWord } from './states.ts';
 
 export interface FarmRow {
   readonly farmname: string;
@@ -37,14 +38,6 @@ export function farmOf({ farmname, profile, status, vip, vport }: FarmRow): Farm
     vip: vip || undefined,
     vport: vport || undefined,
   };
-}
-
-/**
- * Returns the appliance's status word as a label value: `needed restart` becomes `needed_restart`,
- * and the number -1, which some releases write instead of a word (docs/api.md §2.4), `unknown`.
- */
-export function stateWord(word: string | null | undefined): string {
-  return word && word !== '-1' ? word.replaceAll(' ', '_') : 'unknown';
 }
 
 /** Returns `192.0.2.20:443` or `[2001:db8::20]:443`; empty where the address is not known. */

@@ -1,10 +1,11 @@
+import { statesOf } from '../appliance/states.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
-import { type CollectContext, defineCollector, type Edition, transitionStates } from './collector.ts';
+import { type CollectContext, defineCollector, type Edition } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Activation {
-  readonly status: (typeof transitionStates.activation)[number];
+  readonly status: (typeof statesOf.activation)[number];
   /** False after a 402; undefined before it was read. */
   readonly isActivated: boolean | undefined;
   readonly edition: Edition | undefined;
@@ -50,7 +51,7 @@ export const activationCollector = defineCollector<Activation>({
     activationRows.stateSet(
       'zlb_activation_status',
       'Activation of the appliance; not_applicable on Community (a 402 on any call, GET /system/version, GET /system/info).',
-      transitionStates.activation,
+      statesOf.activation,
       ({ status }) => status,
     ),
     knownKindRows.info(

@@ -1,8 +1,9 @@
-import { type Farm, stateWord } from '../appliance/farm.ts';
+import { backendStateWord, closedState, statesOf } from '../appliance/states.ts';
+import type { Farm } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { formatEndpoint } from '../lib/address.ts';
-import { closedState, defineFarmCollector, farmAreas, transitionStates } from './collector.ts';
+import { defineFarmCollector, farmAreas } from './collector.ts';
 import { configuredBackend } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
@@ -23,7 +24,7 @@ export interface Backend {
   readonly id: string;
   readonly ip: string;
   readonly port: string;
-  /** A word of `transitionStates.backend`, or one of the appliance that is not known. */
+  /** A word of `statesOf.backend`, or one of the appliance that is not known. */
   readonly state: string;
   readonly established?: number | undefined;
   readonly pending: number | undefined;
@@ -135,7 +136,7 @@ export const backendsCollector = defineFarmCollector<FarmBackends>({
     listedRows.stateSet(
       'zlb_backend_status',
       `State of a backend; unknown while its farm is stopped, and always up in an L4 farm without health check ${source}, status).`,
-      transitionStates.backend,
+      statesOf.backend,
       ({ state }) => state,
     ),
     numberRows.gauge(
@@ -173,9 +174,7 @@ function toBackends(farm: Farm, rows: readonly Row[]): readonly Backend[] {
     return { ...each, service };
   });
   const clashes = clashingAddresses(list);
-  return list.map((each) => {
-    const word = stateWord(each.status);
-    return {
+  return list.map((each) => ({
       farm: farm.name,
       service: each.service,
       backend: backendLabel(each, clashes),
@@ -183,14 +182,13 @@ function toBackends(farm: Farm, rows: readonly Row[]): readonly Backend[] {
       ip: each.ip ?? '',
       port: each.port ?? '',
       // Releases differ in what they list for a stopped farm; whatever it says, nobody checked.
-      state: farm.state === 'down' ? 'unknown' : (stateSynonyms.get(word) ?? word),
+      state: farm.state === 'down' ? 'unknown' : backendStateWord(each.status),
       established: each.established ?? undefined,
       pending: each.pending ?? undefined,
       maxConnections: each.max_conns ?? undefined,
       weight: each.weight ?? undefined,
       priority: each.priority ?? undefined,
-    };
-  });
+  }));
 }
 
 /**
@@ -204,13 +202,6 @@ function isInconclusive({ state }: Farm, list: readonly Backend[]): boolean {
 function listOf({ backends }: FarmBackends): readonly Backend[] {
   return backends ?? [];
 }
-
-/** Internal words that some releases let through (docs/api.md §2.2). */
-const stateSynonyms: ReadonlyMap<string, string> = new Map([
-  ['fgdown', 'down'],
-  ['active', 'up'],
-  ['undefined', 'unknown'],
-]);
 
 function isInTrouble({ state }: Backend): boolean {
   return state === 'down' || state === 'maintenance';
@@ -227,7 +218,7 @@ interface StateCount {
 function countByState(reading: FarmBackends): readonly StateCount[] {
   const { farm } = reading;
   return [...Map.groupBy(listOf(reading), ({ service }) => service)].flatMap(([service, ofService]) =>
-    transitionStates.backend.map((state) => ({
+    statesOf.backend.map((state) => ({
       farm,
       service,
       state,

@@ -1,7 +1,7 @@
-import { stateWord } from '../appliance/farm.ts';
+import { statesOf, stateWord } from '../appliance/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
-import { defineCollector, transitionStates } from './collector.ts';
+import { defineCollector } from './collector.ts';
 import { configured, knownOf } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
@@ -11,7 +11,7 @@ export interface Certificate {
   /** Empty for a certificate that has alternative names alone; the list does not have those. */
   readonly commonName: string;
   readonly issuer: string;
-  /** The appliance's word, see `transitionStates.certificate`; judge by the date as well. */
+  /** The appliance's word, see `statesOf.certificate`; judge by the date as well. */
   readonly state: string;
   /** Unix seconds; undefined for a signing request, and where the date makes no sense to us. */
   readonly notBeforeSeconds: number | undefined;
@@ -50,7 +50,7 @@ export const certificatesCollector = defineCollector<readonly Certificate[]>({
     issuedRows.stateSet(
       'zlb_certificate_status',
       `The appliance's own word on a certificate; invalid hides expired, so alert on the date as well ${source}, status).`,
-      transitionStates.certificate,
+      statesOf.certificate,
       ({ state }) => state,
     ),
     fileRows.gauge(

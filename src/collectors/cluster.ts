@@ -1,4 +1,4 @@
-import { stateWord } from '../appliance/farm.ts';
+import { stateWord } from '../appliance/states.ts';
 import { defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 

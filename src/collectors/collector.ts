@@ -7,6 +7,7 @@ import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { Farm } from '../appliance/farm.ts';
 import type { SafeFarmName } from '../appliance/safe-farm-name.ts';
+import type { StatefulObject } from '../appliance/states.ts';
 import type { Area } from '../appliance/api/table.ts';
 import type { Emit, Family } from '../metrics/family.ts';
 import type { InSlot } from '../lib/slots.ts';
@@ -104,33 +105,15 @@ export interface CollectorReadOptions {
 
 /** An object whose state is worth a line in the log and a count when it changes. */
 export interface ObjectState {
-  readonly object: TransitionObject;
+  readonly object: StatefulObject;
   /** Identifies the object within its appliance and kind, for example farm, service and backend. */
   readonly labels: Readonly<Record<string, string>>;
   readonly state: string;
 }
 
-export const transitionStates = {
-  farm: ['up', 'down', 'needed_restart', 'critical', 'problem', 'maintenance', 'unknown'],
-  backend: ['up', 'down', 'maintenance', 'unknown'],
-  certificate: ['valid', 'about_to_expire', 'expired', 'invalid', 'unknown'],
-  activation: ['activated', 'deactivated', 'not_applicable', 'unknown'],
-  interface: ['up', 'down', 'unknown'],
-} as const;
-
-export type TransitionObject = keyof typeof transitionStates;
-
-/** Returns a word of the closed list of an object's states. */
-export function closedState(object: TransitionObject, word: string): string {
-  const states: readonly string[] = transitionStates[object];
-  // Returns the string of the list, not the equal one of the appliance: tens of thousands of
-  // objects then share it in memory.
-  return states.find((state) => state === word) ?? 'unknown';
-}
-
 /** Finds the objects of a reading; see {@link ObjectState}. */
 export interface Entity<Data = unknown> {
-  readonly object: TransitionObject;
+  readonly object: StatefulObject;
   /** Returns every object with its state, also those that compact mode leaves out. */
   states(data: Data): Iterable<ObjectState>;
 }

@@ -1,5 +1,6 @@
+import { statesOf } from '../appliance/states.ts';
 import { hasProxy } from '../appliance/http-proxy.ts';
-import { type ApplianceCollector, defineCollector, farmAreas, transitionStates } from './collector.ts';
+import { type ApplianceCollector, defineCollector, farmAreas } from './collector.ts';
 import { configuredFarm, knownOf } from './configured.ts';
 import { type FarmList, readFarms } from './farm-list.ts';
 import { rowsOf } from './rows.ts';
@@ -32,7 +33,7 @@ export const farmsCollector: ApplianceCollector<FarmList> = defineCollector<Farm
     farmRows.stateSet(
       'zlb_farm_status',
       `State of a farm, as the appliance words it ${source}, status).`,
-      transitionStates.farm,
+      statesOf.farm,
       ({ state }) => state,
     ),
     farmRows.info('zlb_farm_info', 'A farm and where it listens (GET /farms, else GET /farms/{farmname}).', {

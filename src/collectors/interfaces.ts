@@ -1,4 +1,4 @@
-import { stateWord } from '../appliance/farm.ts';
+import { stateWord } from '../appliance/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { type CollectContext, defineCollector, orIfMissing } from './collector.ts';
 import { configured, knownOf } from './configured.ts';
@@ -19,7 +19,7 @@ export interface Traffic {
 
 export interface Interface {
   readonly name: string;
-  /** The appliance's word, see `transitionStates.interface`. */
+  /** The appliance's word, see `statesOf.interface`. */
   readonly state: string;
   readonly kind: string;
   readonly ip: string;

@@ -1,5 +1,5 @@
+import type { StatefulObject } from '../appliance/states.ts';
 import type { ConfiguredKind } from '../collectors/configured.ts';
-import type { TransitionObject } from '../collectors/collector.ts';
 
 /**
  * The kinds of events. `configuration`: differences between two readings. `state`: changes of state.
@@ -12,8 +12,8 @@ export type EventKind = (typeof eventKinds)[number];
 
 /** A setting or a state that changed, or a whole object that is new or gone. */
 export interface Difference {
-  readonly object: ConfiguredKind | TransitionObject | 'appliance';
-  /** Empty if the object belongs to no farm, as `service`. */
+  readonly object: ConfiguredKind | StatefulObject | 'appliance';
+  /** Empty for an object of no farm, and of no service. */
   readonly farm: string;
   readonly service: string;
   readonly name: string;

@@ -1,8 +1,9 @@
+import { closedState } from '../appliance/states.ts';
 import { activationCollector } from '../collectors/activation.ts';
 import { applianceCollector } from '../collectors/appliance.ts';
 import { backendsCollector } from '../collectors/backends.ts';
 import { type Certificate, certificatesCollector } from '../collectors/certificates.ts';
-import { closedState, type Collector } from '../collectors/collector.ts';
+import { type Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfigCollector, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { farmConnectionsCollector } from '../collectors/farm-connections.ts';
 import { type ListedFarm, nextAskElapsedMs } from '../collectors/silent-farms.ts';

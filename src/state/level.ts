@@ -1,4 +1,4 @@
-import type { TransitionObject } from '../collectors/collector.ts';
+import type { StatefulObject } from '../appliance/states.ts';
 
 /** How bad something is, the worst first; each level has a colour, a shape and a word. */
 export const allLevels = ['critical', 'warning', 'unknown', 'paused', 'well'] as const;
@@ -49,8 +49,8 @@ export const alertSeverities = {
 
 export type AlertOfProblem = keyof typeof alertSeverities;
 
-/** The level of each state; a state with an alert has the severity of the alert. */
-const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Level>>>> = {
+/** The level of each state; a state that has an alert has the severity of the alert. */
+const levels: Readonly<Record<StatefulObject, Readonly<Record<string, Level>>>> = {
   farm: {
     up: 'well',
     down: alertSeverities.ZlbFarmDown,
@@ -71,12 +71,7 @@ const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Level>>>
   interface: { up: 'well', down: alertSeverities.ZlbInterfaceDown },
 };
 
-export function levelOfState(object: TransitionObject, state: string): Level {
+export function levelOfState(object: StatefulObject, state: string): Level {
   const ofObject = levels[object];
   return Object.hasOwn(ofObject, state) ? (ofObject[state] ?? 'unknown') : 'unknown';
-}
-
-/** Returns a state for people: `needed_restart` becomes `needs restart`. */
-export function wordOfState(state: string): string {
-  return state === 'needed_restart' ? 'needs restart' : state.replaceAll('_', ' ');
 }

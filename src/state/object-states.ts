@@ -1,4 +1,5 @@
-import { closedState, type ObjectState } from '../collectors/collector.ts';
+import { closedState } from '../appliance/states.ts';
+import { type ObjectState } from '../collectors/collector.ts';
 import type { Moment, Since } from './reading.ts';
 import type { Transition } from './status.ts';
 

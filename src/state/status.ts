@@ -1,3 +1,4 @@
+import type { StatefulObject } from '../appliance/states.ts';
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { CertificateLife } from '../appliance/connection.ts';
 import type { UnreadableField } from '../appliance/client.ts';
@@ -5,7 +6,6 @@ import type { FailureReason } from '../appliance/errors.ts';
 import type { Activation } from '../collectors/activation.ts';
 import type { Backend } from '../collectors/backends.ts';
 import type { Certificate } from '../collectors/certificates.ts';
-import type { TransitionObject } from '../collectors/collector.ts';
 import type { FarmConnections } from '../collectors/farm-connections.ts';
 import type { ListedFarm } from '../collectors/silent-farms.ts';
 import type { Interface } from '../collectors/interfaces.ts';
@@ -83,7 +83,7 @@ export interface FarmObjective {
   readonly hasLatency: boolean;
 }
 
-/** A farm of the list; its state is a word of `transitionStates.farm`. */
+/** A farm of the list; its state is a word of `statesOf.farm`. */
 export interface FarmStatus extends ListedFarm, Dated, Partial<Omit<FarmConnections, 'farm'>> {
   /** When it is asked again; only for a silent farm without any ended call. */
   readonly nextLookMs?: number | undefined;
@@ -124,10 +124,10 @@ export type LastMinuteOf = (appliance: string, farm: string) => LastMinute | und
 
 export type BackendName = Pick<Backend, 'service' | 'backend'>;
 
-/** A backend; its state is a word of `transitionStates.backend`. */
+/** A backend; its state is a word of `statesOf.backend`. */
 export type BackendStatus = Pick<Backend, 'service' | 'backend' | 'state' | 'established'> & Dated;
 
-/** An interface; its state is a word of `transitionStates.interface`. */
+/** An interface; its state is a word of `statesOf.interface`. */
 export type InterfaceStatus = Pick<Interface, 'name' | 'state'> & Dated;
 
 export interface Dated {
@@ -135,7 +135,7 @@ export interface Dated {
   readonly sinceMs?: number | undefined;
 }
 
-/** A file of the store; its state is a word of `transitionStates.certificate`. */
+/** A file of the store; its state is a word of `statesOf.certificate`. */
 export interface CertificateStatus extends Certificate {
   /** Farms that are known to use it; undefined if none is, and not all farms were read. */
   readonly usedBy: readonly string[] | undefined;
@@ -157,7 +157,7 @@ export interface LastKnownUse {
 }
 
 export interface ActivationStatus extends Partial<Pick<Activation, 'kind' | 'notBeforeSeconds' | 'notAfterSeconds'>> {
-  /** A word of `transitionStates.activation`. */
+  /** A word of `statesOf.activation`. */
   readonly status: string;
 }
 
@@ -197,7 +197,7 @@ export interface Transition {
   readonly appliance: string;
   /** When it was seen, at a poll. */
   readonly atMs: number;
-  readonly object: TransitionObject;
+  readonly object: StatefulObject;
   /** Identifies the object within its appliance. */
   readonly labels: Readonly<Record<string, string>>;
   readonly from: string;

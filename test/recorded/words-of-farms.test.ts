@@ -1,7 +1,7 @@
+import { stateWord } from '../../src/appliance/states.ts';
 import type { Farm } from '../../src/appliance/farm.ts';
 import { describe, expect, it } from 'vitest';
 import { backendsCollector } from '../../src/collectors/backends.ts';
-import { stateWord } from '../../src/appliance/farm.ts';
 import type { FarmConfig } from '../../src/collectors/farm-config.ts';
 import { stateImpliesAllUp } from '../../src/collectors/implied-states.ts';
 import {

@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { statesOf } from '../../src/appliance/states.ts';
 import { applianceFamilies } from '../../src/app/appliance-families.ts';
 import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
 import { failureReasons } from '../../src/appliance/errors.ts';
-import { transitionStates } from '../../src/collectors/collector.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import { lostMetric } from '../../src/history/history.ts';
 import type { Family, StateSet } from '../../src/metrics/family.ts';
@@ -113,7 +113,7 @@ function closedValues({ name, labels }: Family): KnownSeries['values'] {
     ...(name === 'zlb_collector_skipped_total' ? { reason: skipReasons } : {}),
     ...(name === 'zlb_request_log_lines_total' ? { result: lineResults } : {}),
     ...(name === 'zlb_transitions_total'
-      ? { object: Object.keys(transitionStates), to: Object.values(transitionStates).flat() }
+      ? { object: Object.keys(statesOf), to: Object.values(statesOf).flat() }
       : {}),
   };
 }

@@ -1,5 +1,6 @@
+import { stateWord } from '../../appliance/states.ts';
 import type { ReplyOf } from '../../appliance/client.ts';
-import { addressOf, type Farm, farmOf, stateWord } from '../../appliance/farm.ts';
+import { addressOf, type Farm, farmOf } from '../../appliance/farm.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../../appliance/safe-farm-name.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';

@@ -1,5 +1,6 @@
-import { type Level, levelOfState, wordOfState } from '../../state/level.ts';
-import { stateMarkFor, stateMark } from '../marks.ts';
+import { stateLabel } from '../../appliance/states.ts';
+import { type Level, levelOfState } from '../../state/level.ts';
+import { markOf, stateMark } from '../marks.ts';
 import type { Problem } from '../../state/problem.ts';
 import { adminCommand } from '../../lib/text.ts';
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../../state/status.ts';
@@ -77,7 +78,7 @@ function interfaceChips(status: ApplianceStatus): Markup {
     state === 'down' && sinceMs === undefined ? 'paused' : levelOfState('interface', state);
   return html`<ul class="chips">${interfaces.map(
     (each) =>
-      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMarkFor(status)(levelOfInterface(each), wordOfState(each.state))}</span></li>`,
+      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${markOf(status)(levelOfInterface(each), stateLabel(each.state))}</span></li>`,
   )}</ul>`;
 }
 
@@ -146,7 +147,7 @@ function certificateFacts(certificate: CertificateStatus): Markup {
     ['Issued by', html`<bdi>${issuer || 'none'}</bdi>`],
     ['Valid from', utcOf(notBeforeSeconds)],
     ['Valid until', utcOf(notAfterSeconds)],
-    ['The appliance calls it', kind === 'csr' ? 'a request' : wordOfState(state)],
+    ['The appliance calls it', kind === 'csr' ? 'a request' : stateLabel(state)],
   ]);
 }
 

@@ -1,14 +1,9 @@
-import {
-  type Difference,
-  eventKinds,
-  type FoundEvents,
-  type HistoryEvent,
-  outsideGateway,
-} from '../../history/event.ts';
+import { stateLabel } from '../../appliance/states.ts';
+import { type Difference, outsideGateway, eventKinds, type HistoryEvent } from '../../history/event.ts';
 import { neverCompared } from '../../history/twins.ts';
 import { isOneOf } from '../../lib/check.ts';
 import { changeText, plural } from '../../lib/text.ts';
-import { levelOfState, wordOfState } from '../../state/level.ts';
+import { levelOfState } from '../../state/level.ts';
 import { html, type Markup } from '../html.ts';
 import { stateMark } from '../marks.ts';
 import { clockTime } from '../times.ts';
@@ -111,7 +106,7 @@ function differenceItem(difference: Difference): Markup {
   const level = isOneOf(statefulObjects, object) ? levelOfState(object, after) : ofAppliance;
   const change =
     setting === 'state'
-      ? html`<span class="faint">${wordOfState(before)} →</span> ${stateMark(level, wordOfState(after))}`
+      ? html`<span class="faint">${stateLabel(before)} →</span> ${stateMark(level, stateLabel(after))}`
       : html`<bdi>${changeText(setting, difference.before, difference.after)}</bdi>`;
   return html`<span class="change"><span class="what">${object} <b><bdi>${name}</bdi></b>${owners.length > 0 && html` of <bdi>${owners.join(', ')}</bdi>`}</span>
 <span class="to">${change}</span></span>`;

@@ -1,5 +1,6 @@
+import { stateLabel } from '../../appliance/states.ts';
 import { compareNames } from '../../lib/text.ts';
-import { type Level, levelOfState, levelRank, wordOfState, worstLevel } from '../../state/level.ts';
+import { type Level, levelOfState, levelRank, worstLevel } from '../../state/level.ts';
 import { isAnswering } from '../../state/freshness.ts';
 import { stateMarkFor, stateMark } from '../marks.ts';
 import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../state/status.ts';
@@ -48,7 +49,7 @@ function farmItem(shown: FarmOnPage, summary: PageSummary, maxBackends: number):
   const lastMinute = summary.lastMinuteOf(appliance, name);
   const isOpen = level === 'critical' || level === 'warning';
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
-<summary><span class="farm-state">${mark(levelOfState('farm', state), wordOfState(state))}</span>
+<summary><span class="farm-state">${mark(levelOfState('farm', state), stateLabel(state))}</span>
 <span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
 <span class="address">${vip && addressOf(vip, vport)}</span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
@@ -79,7 +80,7 @@ function backendsUp({ backends, profile, configuredBackends }: FarmStatus, isCur
 function farmBody({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
   const { name, state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
   const facts = [
-    sinceMs !== undefined && html`${wordOfState(state)} for ${age(sinceMs, nowMs)}`,
+    sinceMs !== undefined && html`${stateLabel(state)} for ${age(sinceMs, nowMs)}`,
     pending !== undefined && pending > 0 && html`${pending.toLocaleString('en')} half-open connections`,
     hasHealthCheck === false &&
       html`${farm.profile === 'l4xnat' ? 'no health check, so its backends are always called up' : 'not all services have a health check'}`,
@@ -156,7 +157,7 @@ function backendTable(backends: readonly BackendStatus[], nowMs: number, mark: t
       sinceMs,
       established,
     }) => html`<tr data-key="${`${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${mark(levelOfState('backend', state), wordOfState(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
+<td data-label="State">${mark(levelOfState('backend', state), stateLabel(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
 <td data-label="Connections" class="number">${established?.toLocaleString('en') ?? html`<span class="faint">unknown</span>`}</td></tr>`,
   )}</tbody></table>`;
 }

@@ -1,6 +1,7 @@
+import { stateLabel } from '../../appliance/states.ts';
 import { plural } from '../../lib/text.ts';
-import { type Counts, sumCounts } from '../../state/health.ts';
-import { type Level, levelOfState, levelRank, wordOfState } from '../../state/level.ts';
+import { type Counts, sumOf } from '../../state/health.ts';
+import { type Level, levelOfState, levelRank } from '../../state/level.ts';
 import { levelIcon } from '../marks.ts';
 import { type Freshness, isAnswering, lastReadMs } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';
@@ -106,9 +107,9 @@ function farmStatesText(states: Counts<string>): string {
     ([one], [other]) => levelRank(levelOfState('farm', other)) - levelRank(levelOfState('farm', one)),
   );
   if (best === undefined) return 'no farm is known';
-  if (others.length === 0) return `${plural(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOfState(best[0])}`;
-  const counts = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOfState(state)}`);
-  return `${plural(count, 'farm')}: ${counts.join(', ')}`;
+  if (others.length === 0) return `${plural(count, 'farm')}, ${count === 1 ? '' : 'all '}${stateLabel(best[0])}`;
+  const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${stateLabel(state)}`);
+  return `${plural(count, 'farm')}: ${told.join(', ')}`;
 }
 
 /** The words for readings that are not fresh, the most severe first. */

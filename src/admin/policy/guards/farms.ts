@@ -1,5 +1,6 @@
+import { stateWord } from '../../../appliance/states.ts';
 import { ApplianceError } from '../../../appliance/errors.ts';
-import { type Farm, farmOf, stateWord } from '../../../appliance/farm.ts';
+import { type Farm, farmOf } from '../../../appliance/farm.ts';
 import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../../../appliance/safe-farm-name.ts';
 import { listed } from '../../../lib/text.ts';
