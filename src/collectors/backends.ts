@@ -175,19 +175,19 @@ function toBackends(farm: Farm, rows: readonly Row[]): readonly Backend[] {
   });
   const clashes = clashingAddresses(list);
   return list.map((each) => ({
-      farm: farm.name,
-      service: each.service,
-      backend: backendLabel(each, clashes),
-      id: each.id ?? '',
-      ip: each.ip ?? '',
-      port: each.port ?? '',
-      // Releases differ in what they list for a stopped farm; whatever it says, nobody checked.
-      state: farm.state === 'down' ? 'unknown' : backendStateWord(each.status),
-      established: each.established ?? undefined,
-      pending: each.pending ?? undefined,
-      maxConnections: each.max_conns ?? undefined,
-      weight: each.weight ?? undefined,
-      priority: each.priority ?? undefined,
+    farm: farm.name,
+    service: each.service,
+    backend: backendLabel(each, clashes),
+    id: each.id ?? '',
+    ip: each.ip ?? '',
+    port: each.port ?? '',
+    // Releases differ in what they list for a stopped farm; whatever it says, nobody checked.
+    state: farm.state === 'down' ? 'unknown' : backendStateWord(each.status),
+    established: each.established ?? undefined,
+    pending: each.pending ?? undefined,
+    maxConnections: each.max_conns ?? undefined,
+    weight: each.weight ?? undefined,
+    priority: each.priority ?? undefined,
   }));
 }
 

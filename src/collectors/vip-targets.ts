@@ -23,7 +23,7 @@ export interface ProbeFacts {
   readonly config: FarmConfig | undefined;
   readonly serverNames: readonly string[];
   /** True for an L4 farm that has accepted a connection at this address. */
-  readonly hasAnswered?: boolean;
+  readonly hasAccepted?: boolean;
 }
 
 interface Destination {
@@ -91,7 +91,7 @@ export function vipTargets(
     const isAt = (other: ListedFarm): boolean => other.vip === vip && other.vport === vport;
     // Only their protocols tell two farms at one address apart.
     if (protocol === 'unknown' && known.farms.filter(isAt).length > 1) return [];
-    const hasAnswered = last?.hasAnswered === true && isAt(last.listed);
+    const hasAnswered = last?.hasAccepted === true && isAt(last.listed);
     const stored = storedOf(current, known.certificates);
     const ownNames = (): readonly string[] => (stored || !last ? namesIn(stored ?? []) : last.serverNames);
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? ownNames() : []);

@@ -125,7 +125,7 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = defineCol
       const probe = (request: ProbeRequest) => inProbeSlot(signal, () => probeVip(request, signal));
       const probedAtElapsedMs = elapsedNow();
       const result = await probeFarm(target, limit, probe);
-      const answersSinceElapsedMs = hasAnswered(result)
+      const answersSinceElapsedMs = hasNoHungProxy(result)
         ? (earlier?.answersSinceElapsedMs ?? probedAtElapsedMs)
         : undefined;
       return { ...result, ranAtElapsedMs, probedAtElapsedMs, answersSinceElapsedMs };
@@ -139,10 +139,10 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = defineCol
         const ranAtElapsedMs = ranAt.get(target.farm) ?? elapsedNow();
         const isDue = !only || only.has(target.farm) || earlier?.address !== target.address;
         const result = isDue ? await probeNow(target, ranAtElapsedMs, earlier) : { ...earlier, ranAtElapsedMs };
-        const wasReached = result.isReachable === true || target.known.hasAnswered === true;
+        const wasReached = result.isReachable === true || target.known.hasAccepted === true;
         const isReachable = target.isUnproven && !result.isReachable ? undefined : result.isReachable;
         const isUnasked = settings.l4Only === true;
-        probed[index] = { ...result, isReachable, isUnasked, known: { ...result.known, hasAnswered: wasReached } };
+        probed[index] = { ...result, isReachable, isUnasked, known: { ...result.known, hasAccepted: wasReached } };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
@@ -207,7 +207,7 @@ export function localAddresses(): readonly string[] {
 }
 
 /** Returns true for a farm that accepts the connection, and answers no handshake in time. */
-export function isUnanswered({ isReachable, served }: Pick<ProbedFarm, 'isReachable' | 'served'>): boolean {
+export function answersNoHandshake({ isReachable, served }: Pick<ProbedFarm, 'isReachable' | 'served'>): boolean {
   return isReachable === true && served.length > 0 && served.every(({ failure }) => failure === 'timeout');
 }
 
@@ -215,7 +215,7 @@ export function isUnanswered({ isReachable, served }: Pick<ProbedFarm, 'isReacha
  * Returns true for a farm whose proxy does not hang: a handshake was answered, or nobody listens
  * any more. A connection alone says nothing, since the kernel accepts it.
  */
-export function hasAnswered({ failure, served }: Pick<ProbedFarm, 'failure' | 'served'>): boolean {
+export function hasNoHungProxy({ failure, served }: Pick<ProbedFarm, 'failure' | 'served'>): boolean {
   return failure === 'refused' || served.some((each) => each.failure !== 'timeout');
 }
 

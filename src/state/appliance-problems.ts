@@ -7,7 +7,7 @@ import {
   type CollectorStatus,
   type FarmStatus,
   type InterfaceStatus,
-  isHung,
+  isSilentFarm,
 } from './status.ts';
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems, isUnread } from './farm-problems.ts';
@@ -229,7 +229,7 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly Probl
 /** Returns true for a timeout of a hung proxy, which is a problem of its farm. */
 function isOfHungFarm({ name, failure }: CollectorStatus, { farms = [] }: ApplianceStatus): boolean {
   const isLate = failure?.reason === 'timeout' || failure?.reason === 'gateway_timeout';
-  return isLate && asksFarmByFarm(name) && farms.some(isHung);
+  return isLate && asksFarmByFarm(name) && farms.some(isSilentFarm);
 }
 
 /** Returns the problem that an appliance answers, but its farms cannot be read: no farm alert can fire. */

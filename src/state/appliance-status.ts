@@ -9,7 +9,7 @@ import { farmConnectionsCollector } from '../collectors/farm-connections.ts';
 import { type ListedFarm, nextAskElapsedMs } from '../collectors/silent-farms.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { interfacesCollector } from '../collectors/interfaces.ts';
-import { hasAnswered, isUnanswered, type ProbedFarm, vipCollector } from '../collectors/vip.ts';
+import { hasNoHungProxy, answersNoHandshake, type ProbedFarm, vipCollector } from '../collectors/vip.ts';
 import { type Moment, type Reading, readingIn } from './reading.ts';
 import type {
   ActivationStatus,
@@ -126,9 +126,9 @@ function buildSilence(
   return { askedMs, ...(nextMs !== undefined && { nextLookMs: snapshot.unixMsOf(nextMs) }) };
 }
 
-/** Returns true if a handshake succeeded after the appliance was asked for the farm. */
-function hasHandshakeSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
-  const hasHandshook = probed.isReachable === true && hasAnswered(probed);
+/** Returns true for a handshake that came after the appliance was asked for the farm. */
+function answersSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
+  const hasHandshook = probed.isReachable === true && hasNoHungProxy(probed);
   return hasHandshook && probed.probedAtElapsedMs > askedAtElapsedMs(farm, list) && !isOvertaken(probed, farm, list);
 }
 
@@ -210,7 +210,7 @@ function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
     return list !== undefined && farm?.isSilent === true && !hasHandshakeSince(each, farm, list);
   };
   const accepting = probed.filter(({ isReachable }) => isReachable);
-  const unanswered = accepting.filter((each) => isUnanswered(each) || isSilent(each)).map(({ farm }) => farm);
+  const unanswered = accepting.filter((each) => answersNoHandshake(each) || isSilent(each)).map(({ farm }) => farm);
   const reached = accepting.length - unanswered.length;
   const oldestMs = snapshot.unixMsOf(Math.min(...probed.map(({ probedAtElapsedMs }) => probedAtElapsedMs)));
   return { farms: probed.length, reached, oldestMs, ...(unanswered.length > 0 && { unanswered }) };

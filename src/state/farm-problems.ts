@@ -1,10 +1,10 @@
 import { joinFirst } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
-import { isUnanswered, type ServedName } from '../collectors/vip.ts';
+import { answersNoHandshake, type ServedName } from '../collectors/vip.ts';
 import { chainEndOf, type ServedCertificate } from '../collectors/vip-probe.ts';
 import { expiryWindow } from './alert-thresholds.ts';
-import { type BackendStatus, type FarmStatus, type ProbeStatus, isHung } from './status.ts';
-import type { ProblemDraft } from './problem.ts';
+import { type BackendStatus, type FarmStatus, type ProbeStatus, isSilentFarm } from './status.ts';
+import type { OwnProblem } from './problem.ts';
 
 /** Facts of the appliance that are needed to find the problems of one of its farms. */
 export interface FarmContext {
@@ -39,7 +39,7 @@ export function farmProblems(farm: FarmStatus, context: FarmContext): readonly P
 function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContext): ProblemDraft | undefined {
   const { name, state, sinceMs } = farm;
   const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
-  if (isHung(farm)) {
+  if (isSilentFarm(farm)) {
     const asked = farm.askedMs === undefined ? '' : ` ${ago(farm.askedMs, nowMs)}`;
     const next =
       farm.nextLookMs === undefined
@@ -272,7 +272,7 @@ function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmContext): 
       },
     ];
   }
-  if (isUnanswered(probe)) {
+  if (answersNoHandshake(probe)) {
     return [
       {
         ...about,

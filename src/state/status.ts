@@ -205,12 +205,12 @@ export interface Transition {
 }
 
 /** A farm of the status, also as `/api/status` has it. */
-interface HungFarm {
+interface MaybeSilentFarm {
   readonly isSilent?: boolean | null | undefined;
   readonly state: string;
 }
 
 /** Returns true for a proxy that does not answer its appliance; that of a stopped farm cannot. */
-export function isHung({ isSilent, state }: HungFarm): boolean {
+export function isSilentFarm({ isSilent, state }: MaybeSilentFarm): boolean {
   return isSilent === true && state !== 'down';
 }

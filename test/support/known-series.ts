@@ -112,9 +112,7 @@ function closedValues({ name, labels }: Family): KnownSeries['values'] {
     ...(name === 'zlb_collector_errors_total' ? { reason: failureReasons } : {}),
     ...(name === 'zlb_collector_skipped_total' ? { reason: skipReasons } : {}),
     ...(name === 'zlb_request_log_lines_total' ? { result: lineResults } : {}),
-    ...(name === 'zlb_transitions_total'
-      ? { object: Object.keys(statesOf), to: Object.values(statesOf).flat() }
-      : {}),
+    ...(name === 'zlb_transitions_total' ? { object: Object.keys(statesOf), to: Object.values(statesOf).flat() } : {}),
   };
 }
 

@@ -137,8 +137,8 @@ function reachedText({ address: { text }, probe: { calls, failure } }: Appliance
 function probedText(probes: readonly FarmProbe[]): string {
   const accepting = probes.filter(({ isReachable }) => isReachable);
   const reached = accepting.filter(({ isSilent }) => !isSilent);
-  const hanging = accepting.filter(({ isSilent }) => isSilent).map(({ farm, address }) => `${farm} ${address}`);
-  const unanswered = hanging.length > 0 ? `; accepted, and no answer from the proxy: ${hanging.join(', ')}` : '';
+  const silent = accepting.filter(({ isSilent }) => isSilent).map(({ farm, address }) => `${farm} ${address}`);
+  const unanswered = silent.length > 0 ? `; accepted, and no answer from the proxy: ${silent.join(', ')}` : '';
   const untried = probes.filter(({ isReachable, failure }) => isReachable === undefined && failure === undefined);
   const names = reached.map(({ farm, address }) => `${farm} ${address}`);
   const rest = untried.length > 0 ? `; ${plural(untried.length, 'more farm')} not tried` : '';

@@ -1,6 +1,6 @@
 import { alertThresholds } from '../../state/alert-thresholds.ts';
-import { isHung } from '../../state/status.ts';
-import { plural, globMatcher, joinFirst } from '../../lib/text.ts';
+import { isSilentFarm } from '../../state/status.ts';
+import { plural, globMatcher, listed } from '../../lib/text.ts';
 import {
   findingOf,
   type MonitoredFarm,
@@ -75,18 +75,18 @@ function backendsOf(farms: readonly MonitoredFarm[]) {
   // Some appliances list no backends of a stopped farm, unless it is an L4 farm.
   const running = farms.filter(({ state }) => state !== 'down');
   if (running.length === 0) return undefined;
-  const lists = running.flatMap((farm) => (farm.backends && !isHung(farm) ? [farm.backends] : []));
+  const lists = running.flatMap((farm) => (farm.backends && !isSilentFarm(farm) ? [farm.backends] : []));
   return lists.length === running.length ? lists.flat() : undefined;
 }
 
 /** How many connections farms have: by `-w` and `-c`, or else the half-open ones by the alert. */
 export function checkConnections(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
   const farms = farmsOf(seen, glob);
-  const byLimits = hasThresholds(thresholds);
-  const hung = farms.filter(isHung).map(({ name }) => name);
+  const byLimits = hasLimits(limits);
+  const silent = farms.filter(isSilentFarm).map(({ name }) => name);
   const findings = farms.flatMap((farm): readonly CheckedObject[] => {
     const { name, state, established, pending } = farm;
-    const because = isHung(farm) ? ': its proxy does not answer the appliance, and a restart is the repair' : '';
+    const because = isSilentFarm(farm) ? ': its proxy does not answer the appliance, and a restart is the repair' : '';
     if (state === 'unknown' || established == null || (pending == null && !byLimits))
       return [{ state: 'UNKNOWN', text: `the connections of farm ${name} are not known${because}` }];
     const open = isRequests(farm) ? `${established} requests in progress` : `${established} established`;
@@ -101,8 +101,8 @@ export function checkConnections(seen: SeenAppliance, glob: string, thresholds: 
   const ranges = farms.length === 1 ? thresholdTexts(thresholds) : {};
   return {
     findings,
-    okText: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${hung.length > 0 ? `; the proxy of ${joinFirst(hung)} does not answer the appliance` : ''}`,
-    performanceData: [
+    otherwise: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${silent.length > 0 ? `; the proxy of ${listed(silent)} does not answer the appliance` : ''}`,
+    measures: [
       ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges, min: 0 }]),
       ...(pending === undefined ? [] : [{ label: 'pending', value: pending, min: 0 }]),
     ],

@@ -7,7 +7,14 @@ import { endpoints } from '../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { safeFarmName } from '../../../src/appliance/safe-farm-name.ts';
 import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
-import type { ApplianceCollector, CollectContext, Facts, FarmCollector, ReadFrom, WriteOptions } from '../../../src/collectors/collector.ts';
+import type {
+  ApplianceCollector,
+  CollectContext,
+  Facts,
+  FarmCollector,
+  ReadFrom,
+  WriteOptions,
+} from '../../../src/collectors/collector.ts';
 import { writeReading } from '../../../src/collectors/rows.ts';
 import { plainVip } from '../../support/poller.ts';
 import { rendered } from '../../support/store-text.ts';
