@@ -1,7 +1,7 @@
 import { statesOf } from '../appliance/states.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
-import { type CollectContext, defineCollector, type Edition } from './collector.ts';
+import type { ApplianceCollector, CollectContext, Edition } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Activation {
@@ -32,7 +32,7 @@ const nothingKnown = {
 const daySeconds = 86_400;
 
 /** The activation status; docs/api.md §3.19 has the recipe. */
-export const activationCollector = defineCollector<Activation>({
+export const activationCollector: ApplianceCollector<Activation> = {
   name: 'activation',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
@@ -69,7 +69,7 @@ export const activationCollector = defineCollector<Activation>({
       ({ notAfterSeconds }) => notAfterSeconds,
     ),
   ],
-});
+};
 
 /**
  * Returns true after a 200 from a call behind the check, false after a 402: only these are proofs.

@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { type CollectContext, defineCollector, orIfMissing } from './collector.ts';
+import { type ApplianceCollector, type CollectContext, orIfMissing } from './collector.ts';
 import { configured, knownOf } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
@@ -33,7 +33,7 @@ const applianceRows = rowsOf((reading: ApplianceDescription) => [reading], {
  * Reads the identity of the appliance. After a change of the version, missing routes are tried
  * again.
  */
-export const applianceCollector = defineCollector<ApplianceDescription>({
+export const applianceCollector: ApplianceCollector<ApplianceDescription> = {
   name: 'appliance',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
@@ -53,7 +53,7 @@ export const applianceCollector = defineCollector<ApplianceDescription>({
       ({ labels }) => labels,
     ),
   ],
-});
+};
 
 function readDescription({ read }: CollectContext): Promise<Omit<ApplianceDescription, 'labels'>> {
   return orIfMissing(

@@ -3,7 +3,7 @@ import type { Farm } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { formatEndpoint } from '../lib/address.ts';
-import { defineFarmCollector, farmAreas } from './collector.ts';
+import { farmAreas, type FarmCollector } from './collector.ts';
 import { configuredBackend } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
@@ -97,7 +97,7 @@ const profilesWithoutStats = ['datalink'];
  * §3.6): statistics, and for an L4 farm its list, since its statistics may start a daemon and cut
  * all L4 farms (§1.7).
  */
-export const backendsCollector = defineFarmCollector<FarmBackends>({
+export const backendsCollector: FarmCollector<FarmBackends> = {
   name: 'backends',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -163,7 +163,7 @@ export const backendsCollector = defineFarmCollector<FarmBackends>({
       port: ({ port }) => port,
     }),
   ],
-});
+};
 
 function toBackends(farm: Farm, rows: readonly Row[]): readonly Backend[] {
   // Each row of a reply has its service as a text of its own.

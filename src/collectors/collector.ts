@@ -186,16 +186,6 @@ export interface FarmCollector<Data = unknown> extends CollectorBase<Data> {
 
 export type Collector<Data = unknown> = ApplianceCollector<Data> | FarmCollector<Data>;
 
-/** Declares a collector; the type of its data follows from what it collects. */
-export function defineCollector<Data>(collector: ApplianceCollector<Data>): ApplianceCollector<Data> {
-  return collector;
-}
-
-/** Declares a collector that asks farm by farm. */
-export function defineFarmCollector<Data>(collector: FarmCollector<Data>): FarmCollector<Data> {
-  return collector;
-}
-
 export function isFarmCollector(collector: Collector): collector is FarmCollector {
   return 'begin' in collector;
 }

@@ -1,4 +1,4 @@
-import { defineCollector } from './collector.ts';
+import type { ApplianceCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface ConnectionTable {
@@ -12,7 +12,7 @@ const tableRows = rowsOf((table: ConnectionTable) => [table], {});
  * The size of the connection table. The appliance keeps this read, and those of cluster nodes, out
  * of its request log.
  */
-export const connectionsCollector = defineCollector<ConnectionTable>({
+export const connectionsCollector: ApplianceCollector<ConnectionTable> = {
   name: 'connections',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
@@ -29,4 +29,4 @@ export const connectionsCollector = defineCollector<ConnectionTable>({
       ({ connections }) => connections,
     ),
   ],
-});
+};

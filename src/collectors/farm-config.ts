@@ -12,7 +12,7 @@ import {
   configuredService,
   settingsOfFarm,
 } from './configured.ts';
-import { type CollectContext, defineFarmCollector, farmAreas } from './collector.ts';
+import { type CollectContext, farmAreas, type FarmCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 /** The part of a farm that changes only with its configuration. */
@@ -88,7 +88,7 @@ type LinkedChecks = ListedChecks['linked'] | undefined;
  * Reads the configuration of a farm. Backend states in this reply are not true and not read. For
  * an L4 farm the read may start a daemon and cut all L4 farms (docs/api.md §1.7).
  */
-export const farmConfigCollector = defineFarmCollector<FarmConfig>({
+export const farmConfigCollector: FarmCollector<FarmConfig> = {
   name: 'farm_config',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
@@ -132,7 +132,7 @@ export const farmConfigCollector = defineFarmCollector<FarmConfig>({
     backendRows.into(backendSettings.priority, ({ priority }) => priority),
   ],
   configured: ({ configured }) => configured,
-});
+};
 
 /** Returns what is known of a farm whose configuration is not read: see `safeFarmName`. */
 function withoutDetail({ name, profile }: Farm, listed: ListedChecks | undefined): FarmConfig {

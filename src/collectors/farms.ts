@@ -1,6 +1,6 @@
 import { statesOf } from '../appliance/states.ts';
 import { hasProxy } from '../appliance/http-proxy.ts';
-import { type ApplianceCollector, defineCollector, farmAreas } from './collector.ts';
+import { type ApplianceCollector, farmAreas } from './collector.ts';
 import { configuredFarm, knownOf } from './configured.ts';
 import { type FarmList, readFarms } from './farm-list.ts';
 import { rowsOf } from './rows.ts';
@@ -13,7 +13,7 @@ const listRows = rowsOf((list: FarmList) => [list], {});
  * State of every farm. `needed restart` hides the health of its backends: read
  * those too (docs/api.md §2.1).
  */
-export const farmsCollector: ApplianceCollector<FarmList> = defineCollector<FarmList>({
+export const farmsCollector: ApplianceCollector<FarmList> = {
   name: 'farms',
   schedule: '*/30 * * * * *',
   maxStaleMs: 180_000,
@@ -59,4 +59,4 @@ export const farmsCollector: ApplianceCollector<FarmList> = defineCollector<Farm
       ({ excluded }) => excluded,
     ),
   ],
-});
+};

@@ -1,6 +1,6 @@
 import { stateWord } from '../appliance/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
-import { type CollectContext, defineCollector, orIfMissing } from './collector.ts';
+import { type ApplianceCollector, type CollectContext, orIfMissing } from './collector.ts';
 import { configured, knownOf } from './configured.ts';
 import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';
@@ -30,7 +30,7 @@ export interface Interface {
 const trafficRows = rowsOf(({ traffic }: Interfaces) => traffic, { interface: ({ name }) => name });
 const interfaceRows = rowsOf(({ interfaces }: Interfaces) => interfaces, { interface: ({ name }) => name });
 
-export const interfacesCollector = defineCollector<Interfaces>({
+export const interfacesCollector: ApplianceCollector<Interfaces> = {
   name: 'interfaces',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -83,7 +83,7 @@ export const interfacesCollector = defineCollector<Interfaces>({
       { kind: ({ kind }) => kind, ip: ({ ip }) => ip, mac: ({ mac }) => mac, parent: ({ parent }) => parent },
     ),
   ],
-});
+};
 
 type ListedInterface = NonNullable<ReplyOf<'listInterfaces'>['interfaces']>[number];
 

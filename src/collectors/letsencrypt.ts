@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { defineCollector, orIfMissing } from './collector.ts';
+import { type ApplianceCollector, orIfMissing } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface AcmeCertificate {
@@ -21,7 +21,7 @@ const certificateRows = rowsOf((list: AcmeCertificates) => list ?? [], { file: (
 /**
  * Certificates that the appliance obtains itself. The store has their dates, under the same file.
  */
-export const letsencryptCollector = defineCollector<AcmeCertificates>({
+export const letsencryptCollector: ApplianceCollector<AcmeCertificates> = {
   name: 'letsencrypt',
   schedule: '0 */10 * * * *',
   maxStaleMs: 86_400_000,
@@ -53,7 +53,7 @@ export const letsencryptCollector = defineCollector<AcmeCertificates>({
       },
     ),
   ],
-});
+};
 
 function toCertificate({ file, autorenewal }: ReplyOf<'listAcmeCertificates'>['params'][number]): AcmeCertificate {
   const { status, farm, vip, restart } = autorenewal ?? {};

@@ -32,7 +32,11 @@ const neverMs = Number.NEGATIVE_INFINITY;
  * Returns the silent farm to ask for in this run, if any: first one that has recovered, then the one
  * that waited longest of those that are due. A patient call waits until the appliance gives up.
  */
-export function nextSilent(context: CollectContext, listed: readonly ListedFarm[], known: ReadonlyMap<string, ListedFarm>) {
+export function nextSilent(
+  context: CollectContext,
+  listed: readonly ListedFarm[],
+  known: ReadonlyMap<string, ListedFarm>,
+) {
   const nowElapsedMs = context.elapsedNow();
   const silent = listed
     .filter(({ name }) => known.get(name)?.isSilent)

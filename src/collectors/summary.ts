@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { defineCollector, farmAreas } from './collector.ts';
+import { type ApplianceCollector, farmAreas } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmsSummary {
@@ -24,7 +24,7 @@ const farmRows = rowsOf((summary: FarmsSummary) => summary.farms, { farm: ({ nam
 const profilesOfModule = { lslb: ['http', 'l4xnat'], gslb: ['gslb'], dslb: ['datalink'] } as const;
 
 /** The cheapest inventory. It has no status at all, and none is made up (docs/api.md §3.8). */
-export const summaryCollector = defineCollector<FarmsSummary>({
+export const summaryCollector: ApplianceCollector<FarmsSummary> = {
   name: 'summary',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -37,7 +37,7 @@ export const summaryCollector = defineCollector<FarmsSummary>({
     profileRows.gauge('zlb_farms', `Farms by profile; HTTPS farms count as http ${source}.`, ({ count }) => count),
     farmRows.gauge('zlb_farm_services', `Services of an HTTP or GSLB farm ${source}.`, ({ services }) => services),
   ],
-});
+};
 
 type Modules = ReplyOf<'readFarmsSummary'>['params'];
 

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { certificatesCollector, type Certificate } from './certificates.ts';
-import { type ApplianceCollector, defineCollector, farmAreas } from './collector.ts';
+import { type ApplianceCollector, farmAreas } from './collector.ts';
 import { farmConfigCollector } from './farm-config.ts';
 import { farmsCollector } from './farms.ts';
 import { rowsOf } from './rows.ts';
@@ -94,7 +94,7 @@ const impatientMs = 1_000;
  * vip-targets.ts decides what may be connected to, and that L4 farms alone are where the configuration
  * does not say.
  */
-export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
+export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = {
   name: 'vip',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -195,7 +195,7 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = defineCol
       `Why a probe of a farm failed: refused, timeout, tls, not_allowed ${source}).`,
     ),
   ],
-});
+};
 
 /** Addresses of this machine, on which the exporter itself may listen. */
 export function localAddresses(): readonly string[] {

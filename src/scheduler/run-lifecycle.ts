@@ -31,11 +31,7 @@ const maxRatioOfFirst = 0.9;
 /** The time between two reads of the activation while the appliance is deactivated. */
 const whileDeactivatedMs = 60_000;
 
-export interface RunLifecycleParts
-  extends Pick<
-    PollerServices,
-    'cron' | 'polling' | 'random' | 'now' | 'jobs' | 'state' | 'readingPublisher' | 'counters' | 'lateness'
-  > {
+interface RunLifecycleParts extends PollerServices {
   readonly calls: Calls;
   readonly publisher: StatusPublisher;
 }

@@ -12,39 +12,19 @@ import type { PollerServices } from './poller-services.ts';
 /** Keys of the exporter's own numbers in the metrics store. */
 const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
-type StatusPublisherParts = Pick<
-  PollerServices,
-  | 'name'
-  | 'url'
-  | 'labels'
-  | 'objectives'
-  | 'isRequestLogEmpty'
-  | 'listeners'
-  | 'store'
-  | 'cron'
-  | 'now'
-  | 'jobs'
-  | 'state'
-  | 'counters'
-  | 'failures'
-  | 'availability'
-  | 'breaker'
-  | 'lateness'
->;
-
 /**
  * Describes the appliance, publishes the exporter's own numbers in `/metrics`, and tells listeners
  * when the appliance starts or stops to answer.
  */
 export class StatusPublisher {
-  readonly #parts: StatusPublisherParts;
+  readonly #parts: PollerServices;
   /** The newest description; undefined once something of it has changed. */
   #status: ApplianceStatus | undefined;
   /** What was published last of the numbers that change without a run. */
   #published = '';
   #wasUp: boolean | undefined;
 
-  constructor(parts: StatusPublisherParts) {
+  constructor(parts: PollerServices) {
     this.#parts = parts;
   }
 

@@ -33,11 +33,7 @@ import type { PollerServices } from './poller-services.ts';
 import type { StateChanges } from '../state/appliance-state.ts';
 import { keyOf } from '../state/reading.ts';
 
-export interface StepExecutorParts
-  extends Pick<
-    PollerServices,
-    'watches' | 'labels' | 'vip' | 'inProbeSlot' | 'now' | 'state' | 'failures' | 'counters' | 'lateness'
-  > {
+interface StepExecutorParts extends PollerServices {
   readonly calls: Calls;
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
