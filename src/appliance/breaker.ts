@@ -4,26 +4,7 @@ export const breakerStates = ['closed', 'open', 'half_open'] as const;
 
 export type BreakerState = (typeof breakerStates)[number];
 
-/** A circuit breaker: stops calls to an appliance that does not answer or refuses the key. */
-export interface Breaker {
-  readonly state: BreakerState;
-  /** Returns true if a call may start now. In half-open one may, and its outcome decides. */
-  admit(): boolean;
-  /** Records a response of the appliance, whatever it was. */
-  recordResponse(): void;
-  /** Records a transport failure; the third in a row opens the breaker. */
-  recordFailure(reason: FailureReason): void;
-  /** Records a refused key: opens at once, because further tries can lock an account. */
-  recordRefusedKey(): void;
-  /** The reason of the newest failure; undefined after a response. */
-  readonly reason: FailureReason | undefined;
-  /** Milliseconds until the next probe; 0 if one may start. */
-  readonly waitMs: number;
-  /** Records that a call was sent; returns a function for its end. */
-  startCall(): () => void;
-  /** False after a failure until the next answer, and while a call waits far longer than others. */
-  readonly callsSucceed: boolean;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 export interface BreakerOptions {
   /** A clock that never goes back. */
@@ -39,10 +20,11 @@ const maxWaitMs = 120_000;
 const silenceMs = 12_000;
 
 /**
- * Waits 10 s between two probes of an appliance that does not answer. After a refused key the wait
- * doubles, up to 2 minutes. Jitter shortens it by up to half.
+ * Creates a circuit breaker, which stops calls to an appliance that does not answer or refuses the
+ * key. Waits 10 s between two probes of an appliance that does not answer. After a refused key the
+ * wait doubles, up to 2 minutes. Jitter shortens it by up to half.
  */
-export function createBreaker({ elapsedNow, random }: BreakerOptions): Breaker {
+export function createBreaker({ elapsedNow, random }: BreakerOptions) {
   const pending = new Set<{ readonly sentAtElapsedMs: number }>();
   let state: BreakerState = 'closed';
   let failures = 0;
@@ -57,47 +39,51 @@ export function createBreaker({ elapsedNow, random }: BreakerOptions): Breaker {
   }
 
   return {
-    get state() {
+    get state(): BreakerState {
       return state;
     },
-    get reason() {
+    /** The reason of the newest failure; undefined after a response. */
+    get reason(): FailureReason | undefined {
       return reason;
     },
-    get waitMs() {
+    /** Milliseconds until the next probe; 0 if one may start. */
+    get waitMs(): number {
       return state === 'open' ? Math.max(0, probeAtElapsedMs - elapsedNow()) : 0;
     },
-    get callsSucceed() {
+    /** False after a failure until the next response, and while a call waits far longer than others. */
+    get callsSucceed(): boolean {
       const patienceMs = Math.max(silenceMs, 1.5 * slowestMs);
-      return (
-        state === 'closed' &&
-        failures === 0 &&
-        [...pending].every(({ sentAtElapsedMs }) => elapsedNow() - sentAtElapsedMs < patienceMs)
-      );
+      const isLate = [...pending].some(({ sentAtElapsedMs }) => elapsedNow() - sentAtElapsedMs >= patienceMs);
+      return state === 'closed' && failures === 0 && !isLate;
     },
-    admit() {
+    /** Returns true if a call may start now. In half-open one may, and its outcome decides. */
+    admit(): boolean {
       if (state === 'closed') return true;
       if (state === 'half_open' || elapsedNow() < probeAtElapsedMs) return false;
       state = 'half_open';
       return true;
     },
-    startCall() {
+    /** Records that a call was sent; returns a function for its end. */
+    startCall(): () => void {
       const call = { sentAtElapsedMs: elapsedNow() };
       pending.add(call);
       return () => void pending.delete(call);
     },
-    recordResponse() {
+    recordResponse(): void {
       for (const { sentAtElapsedMs } of pending) slowestMs = Math.max(elapsedNow() - sentAtElapsedMs, 0.9 * slowestMs);
       state = 'closed';
       reason = undefined;
       failures = 0;
       refusals = 0;
     },
-    recordFailure(cause) {
+    /** Records a transport failure; the third in a row opens the breaker. */
+    recordFailure(cause: FailureReason): void {
       reason = cause;
       failures += 1;
       if (state === 'half_open' || (state === 'closed' && failures >= failuresToOpen)) open(probeEveryMs);
     },
-    recordRefusedKey() {
+    /** Opens at once, because further tries can lock an account. */
+    recordRefusedKey(): void {
       reason = 'unauthorized';
       failures += 1;
       if (state !== 'open') open(Math.min(probeEveryMs * 2 ** refusals, maxWaitMs));

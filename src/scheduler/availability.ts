@@ -3,7 +3,7 @@ import type { CallReport } from '../appliance/client.ts';
 import type { CertificateLife } from '../appliance/connection.ts';
 import type { FailingCalls } from '../state/status.ts';
 
-/** A poller that replaces another continues with it. */
+/** What is known from the calls so far; a poller that replaces another continues with it. */
 export interface AvailabilityState {
   /** When the last response to the right key came. */
   answeredAtElapsedMs: number | undefined;
@@ -33,9 +33,7 @@ export interface AvailabilityParts {
  */
 const clientErrors = ['bad_request', 'not_found', 'method_not_allowed'] as const;
 
-/**
- * Knows from the calls to an appliance whether it is up, why not, and how far its clock is off.
- */
+/** Tells from the calls to an appliance whether it is up, why not, and how far its clock is off. */
 export class Availability {
   readonly state: AvailabilityState;
   readonly #parts: AvailabilityParts;
@@ -82,11 +80,6 @@ export class Availability {
   /** Returns the value of `zlb_up`: a recent response had the right key, and calls succeed now. */
   isUp(nowElapsedMs: number): boolean | undefined {
     return this.hasAnswered(nowElapsedMs) && this.#parts.callsSucceed();
-  }
-
-  /** Returns why the newest call failed; undefined when it succeeded, or before the first one. */
-  get failing(): FailingCalls | undefined {
-    return this.state.failing;
   }
 
   /** Returns the seconds of its clock minus ours, while it is up. */

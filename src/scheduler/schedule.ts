@@ -3,18 +3,7 @@ import { memoize } from '../lib/text.ts';
 import { dayMs, steadyNow } from '../lib/time.ts';
 import type { Due, Job } from './job.ts';
 
-/** Matches of cron expressions, each computed once for all appliances: it takes a millisecond. */
-export interface Cron {
-  /** Returns the newest match that has passed, if it is known, and the next two. */
-  matches(expression: string): readonly number[];
-  /** Computes {@link intervalOf} once per expression. */
-  intervalMs(expression: string): number;
-  /**
-   * Returns the milliseconds from the last match to the next one: of a schedule with working hours,
-   * many in the evening and few in the day.
-   */
-  gapMs(expression: string): number;
-}
+export type Cron = ReturnType<typeof createCron>;
 
 interface Matches {
   /** The time for which they were computed; the others are Unix milliseconds too. */
@@ -24,7 +13,8 @@ interface Matches {
   readonly afterNext: number;
 }
 
-export function createCron(): Cron {
+/** Computes the matches of each cron expression once for all appliances: it takes a millisecond. */
+export function createCron() {
   const known = new Map<string, Matches>();
 
   function matchesOf(expression: string): Matches {
@@ -39,12 +29,17 @@ export function createCron(): Cron {
   }
 
   return {
-    matches(expression) {
+    /** Returns the newest match that has passed, if it is known, and the next two. */
+    matches(expression: string): readonly number[] {
       const { last, next, afterNext } = matchesOf(expression);
       return last === undefined ? [next, afterNext] : [last, next, afterNext];
     },
     intervalMs: memoize(intervalOf),
-    gapMs(expression) {
+    /**
+     * Returns the milliseconds from the last match to the next one: of a schedule with working
+     * hours, many in the evening and few in the day.
+     */
+    gapMs(expression: string): number {
       const { last, next, afterNext } = matchesOf(expression);
       return last === undefined ? afterNext - next : next - last;
     },

@@ -62,7 +62,7 @@ export class StatusPublisher {
     const nowElapsedMs = state.elapsedNow();
     return {
       up: availability.isUp(nowElapsedMs),
-      failureReason: availability.failing?.reason,
+      failureReason: availability.state.failing?.reason,
       breaker: breaker.state,
       collectors: [...jobs].map(([collector, job]) => ({
         collector,
@@ -100,7 +100,7 @@ export class StatusPublisher {
       objectives,
       isLogSilent: isLogSilent?.() ?? false,
       up: availability.isUp(nowElapsedMs),
-      failing: availability.failing,
+      failing: availability.state.failing,
       deactivated: state.facts.isActivated === false,
       breaker: breaker.state,
       apiCertificate: availability.state.certificate,

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { type Farm, farmOf } from '../../appliance/farm.ts';
 import { safeFarmName } from '../../appliance/safe-farm-name.ts';
-import { remembered, shellWord } from '../../lib/text.ts';
+import { memoize, shellWord } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, assertSameStored, verifyShownStep } from './certificate-steps.ts';
 import { readEdition, readStored } from './calls.ts';

@@ -104,22 +104,22 @@ it('the availability has the reason of the last failed call, and since when; an 
   const failing = [answered, unreachable, { ...unreachable, reason: 'cancelled' as const }, unreachable].map((call) => {
     options.nowMs += 1_000;
     answers.recordCall(call, options.nowMs);
-    return answers.failing;
+    return answers.state.failing;
   });
   answers.recordCall({ ...unreachable, reason: 'tls' }, 5_000);
 
   const since = { reason: 'connect', sinceMs: 2_000 };
   expect(failing).toEqual([undefined, since, since, since]);
-  expect(answers.failing).toEqual({ reason: 'tls', sinceMs: 2_000 });
+  expect(answers.state.failing).toEqual({ reason: 'tls', sinceMs: 2_000 });
   // It answers, and has no such object.
   answers.recordCall({ ...answered, reason: 'not_found' }, 0);
-  expect(answers.failing).toBeUndefined();
+  expect(answers.state.failing).toBeUndefined();
   // Something answers, and may be another web server.
   answers.recordCall({ ...unreachable, reason: 'not_found' }, 0);
-  expect(answers.failing?.reason).toBe('not_found');
+  expect(answers.state.failing?.reason).toBe('not_found');
   answers.recordCall(unreachable, 0);
   answers.recordCall(answered, 6_000);
-  expect(answers.failing).toBeUndefined();
+  expect(answers.state.failing).toBeUndefined();
 });
 
 it('the expiry of the API certificate stays known while the appliance does not respond', () => {
