@@ -37,8 +37,6 @@ export interface Facts {
 export type Edition = 'community' | 'enterprise';
 
 export interface CollectContext {
-  /** The farms that a run of a collector without calls is about; undefined for all. */
-  readonly only?: ReadonlySet<string> | undefined;
   /** Reads from the appliance, once the calls before have left. */
   readonly read: ReadFrom;
   readonly facts: Facts;
@@ -64,9 +62,16 @@ export interface CollectContext {
   readonly elapsedNow: () => number;
   /** Labels of `zlb_appliance_info` from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly vip: VipSettings;
+  /** For the collector that probes farms. */
+  readonly probing: Probing;
+}
+
+export interface Probing {
+  readonly settings: VipSettings;
   /** Bounds the probes that this process makes at the same time. */
-  readonly inProbeSlot: InSlot;
+  readonly inSlot: InSlot;
+  /** The farms that changed; undefined for all. */
+  readonly onlyFarms?: ReadonlySet<string> | undefined;
 }
 
 export interface VipSettings {

@@ -101,7 +101,7 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = {
   enabled: true,
   makesNoCalls: true,
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
-  async collect({ newest, vip: settings, inProbeSlot, signal, elapsedNow, watches, only }) {
+  async collect({ newest, probing: { settings, inSlot, onlyFarms }, signal, elapsedNow, watches }) {
     const before = newest(vipCollector) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
     const listed = newest(farmsCollector)?.farms;
@@ -122,7 +122,7 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = {
     if (!known.farms.some((farm) => isWanted(farm, settings))) return [];
     const probeNow = async (target: VipTarget, ranAtElapsedMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
       const limit = hasTimedOut(earlier) ? { withinMs: impatientMs } : {};
-      const probe = (request: ProbeRequest) => inProbeSlot(signal, () => probeVip(request, signal));
+      const probe = (request: ProbeRequest) => inSlot(signal, () => probeVip(request, signal));
       const probedAtElapsedMs = elapsedNow();
       const result = await probeFarm(target, limit, probe);
       const answersSinceElapsedMs = hasNoHungProxy(result)
@@ -137,7 +137,7 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = {
       for (const [index, target] of queue) {
         const earlier = last.get(target.farm);
         const ranAtElapsedMs = ranAt.get(target.farm) ?? elapsedNow();
-        const isDue = !only || only.has(target.farm) || earlier?.address !== target.address;
+        const isDue = !onlyFarms || onlyFarms.has(target.farm) || earlier?.address !== target.address;
         const result = isDue ? await probeNow(target, ranAtElapsedMs, earlier) : { ...earlier, ranAtElapsedMs };
         const wasReached = result.isReachable === true || target.known.hasAccepted === true;
         const isReachable = target.isUnproven && !result.isReachable ? undefined : result.isReachable;

@@ -34,7 +34,7 @@ import {
   type StepOutcome,
   waitsForRoutineBudget,
   waitUntil,
-  wantNow,
+  makeUrgent,
 } from './job.ts';
 import { FarmReadPlanner } from './farm-read-planner.ts';
 import {
@@ -118,7 +118,7 @@ export class AppliancePoller {
     });
     this.#refresh = new Refresh({
       jobs,
-      run: ({ collector }, only) => this.run(collector.name, only),
+      run: ({ collector }, onlyFarms) => this.run(collector.name, onlyFarms),
       beginAgain: (job) => this.#beginAgain(job),
       runFarm: (job, farm) => this.#runFarm(job, farm),
     });
@@ -176,12 +176,12 @@ export class AppliancePoller {
    * Runs a collector if it is admitted, for some farms only if they are named; resolves when the run
    * is over, whatever its outcome.
    */
-  run(collector: string, only?: ReadonlySet<string>): Promise<void> {
+  run(collector: string, onlyFarms?: ReadonlySet<string>): Promise<void> {
     const job = this.#parts.jobs.get(collector);
     if (!job || this.#isClosed) return Promise.resolve();
     if (job.run) return job.run.over.promise;
-    wantNow(job);
-    const run = this.#lifecycle.begin(job, only);
+    makeUrgent(job);
+    const run = this.#lifecycle.begin(job, onlyFarms);
     if (!run) return Promise.resolve();
     this.#due.wake();
     return run.over.promise;
@@ -254,7 +254,7 @@ export class AppliancePoller {
   /** Makes jobs due now, in this order. */
   #makeDue(jobs: readonly Job[]): void {
     // A run under way goes on as it is.
-    for (const [index, job] of jobs.entries()) if (!job.run) wantNow(job, index);
+    for (const [index, job] of jobs.entries()) if (!job.run) makeUrgent(job, index);
     this.#due.wake();
   }
 
@@ -262,7 +262,7 @@ export class AppliancePoller {
   #readAgain(jobs: readonly Job[]): void {
     for (const job of jobs) {
       if (!job.run) continue;
-      wantNow(job);
+      makeUrgent(job);
       void job.run.over.promise.then(() => {
         if (this.#parts.state.staleCollectors.has(job.collector.name)) this.#makeDue([job]);
       });
@@ -303,7 +303,7 @@ export class AppliancePoller {
     const { run } = job;
     if (!run) return;
     outdateRun(run);
-    wantNow(job);
+    makeUrgent(job);
     this.#due.wake();
     await run.over.promise;
   }

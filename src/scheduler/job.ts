@@ -77,7 +77,7 @@ interface RunState {
   readonly startedAtSteadyMs: number;
   readonly next: Due;
   /** The farms that it is about; undefined for all. */
-  readonly only: ReadonlySet<string> | undefined;
+  readonly onlyFarms: ReadonlySet<string> | undefined;
   /** The cost of its calls for the appliance. */
   spentSeconds: number;
   readonly over: PromiseWithResolvers<void>;
@@ -165,7 +165,7 @@ export function createJob(
 }
 
 /** Makes a job due now, as fast as the budget allows. Of several, the lowest `order` goes first. */
-export function wantNow(job: JobState, order = 0): void {
+export function makeUrgent(job: JobState, order = 0): void {
   // Far less than any interval.
   job.due = { steadyMs: steadyNow() - 1 + order / 1_000 };
   job.isUrgent = true;
@@ -182,7 +182,7 @@ export function planNext(job: JobState, next: Due, nowSteadyMs: number, lostMs: 
   job.nextRunSteadyMs = next.steadyMs;
 }
 
-export function beginRun(job: JobState, run: Pick<Run, 'startedAtMs' | 'sinceMs' | 'next' | 'only'>): Run {
+export function beginRun(job: JobState, run: Pick<Run, 'startedAtMs' | 'startedAtSteadyMs' | 'next' | 'onlyFarms'>): Run {
   job.runs += 1;
   job.run = {
     ...run,

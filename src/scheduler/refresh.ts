@@ -5,7 +5,7 @@ import type { Job } from './job.ts';
 export interface RefreshParts {
   readonly jobs: ReadonlyMap<string, Job>;
   /** Runs a job, for these farms alone if they are named, unless it runs already. */
-  readonly run: (job: Job, only?: ReadonlySet<string>) => Promise<void>;
+  readonly run: (job: Job, onlyFarms?: ReadonlySet<string>) => Promise<void>;
   /** Has a run that asks farm by farm begin again at once; resolves when it is over. */
   readonly beginAgain: (job: Job) => Promise<void>;
   readonly runFarm: (job: Job, farm: string) => Promise<void>;
@@ -67,9 +67,9 @@ export class Refresh {
     await Promise.all(
       probing.map((job) =>
         this.#repeats.after(job.run?.over.promise, `${job.collector.name} of changed farms`, async () => {
-          const only = new Set(this.#changed);
+          const changed = new Set(this.#changed);
           this.#changed.clear();
-          await this.#parts.run(job, only);
+          await this.#parts.run(job, changed);
         }),
       ),
     );

@@ -45,7 +45,7 @@ export class RunLifecycle {
   }
 
   /** Begins a run, and plans the next one; undefined if there is a reason to skip this one. */
-  begin(job: Job, only?: ReadonlySet<string>): Run | undefined {
+  begin(job: Job, onlyFarms?: ReadonlySet<string>): Run | undefined {
     const { cron, lateness, now, polling, random } = this.#parts;
     const startedAtSteadyMs = steadyNow();
     const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random });
@@ -58,7 +58,7 @@ export class RunLifecycle {
       this.#parts.publisher.publish();
       return undefined;
     }
-    return beginRun(job, { startedAtMs: now(), startedAtSteadyMs, next, only });
+    return beginRun(job, { startedAtMs: now(), startedAtSteadyMs, next, onlyFarms });
   }
 
   /** Returns why a job need not run now; undefined if it is admitted. */

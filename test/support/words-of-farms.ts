@@ -44,8 +44,7 @@ function givenReadings(world: World) {
     // As a summary that was read just now would say.
     safeFarmName: ({ name }) => Promise.resolve(safeFarmName(name, world.farms.get(name)?.profile)),
     signal: new AbortController().signal,
-    vip: plainVip,
-    inProbeSlot: createSlots(1),
+    probing: { settings: plainVip, inSlot: createSlots(1) },
     get facts() {
       return known.facts;
     },
