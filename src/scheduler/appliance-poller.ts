@@ -78,7 +78,6 @@ export class AppliancePoller {
   readonly #knownFarms: FarmReadPlanner;
   /** How far the elapsed clock was ahead of the steady clock at the last look. */
   #aheadMs: number;
-  /** When the elapsed clock last jumped. */
   #jumpedAtElapsedMs = Number.NEGATIVE_INFINITY;
   #activationRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
   #proxiesRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
@@ -251,7 +250,6 @@ export class AppliancePoller {
     return Math.max(urgentSteadyMs, Math.min(routineSteadyMs, endSteadyMs));
   }
 
-  /** Makes jobs due now, in this order. */
   #makeDue(jobs: readonly Job[]): void {
     // A run under way goes on as it is.
     for (const [index, job] of jobs.entries()) if (!job.run) makeUrgent(job, index);

@@ -5,7 +5,6 @@ import type { FailingCalls } from '../state/status.ts';
 
 /** What is known from the calls so far; a poller that replaces another continues with it. */
 export interface AvailabilityState {
-  /** When the last response to the right key came. */
   answeredAtElapsedMs: number | undefined;
   wasCalled: boolean;
   offsetSeconds: number | undefined;
@@ -23,7 +22,6 @@ export interface AvailabilityParts {
   readonly upForMs: () => number;
   /** False while calls fail, or wait far longer than calls do. */
   readonly callsSucceed: () => boolean;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
@@ -49,14 +47,13 @@ export class Availability {
     };
   }
 
-  /** Records a call. */
   recordCall(
     { authenticated, clockOffsetSeconds, certificate, reason, triesNextPath }: CallReport,
     nowElapsedMs: number,
   ): void {
     // The response to the same call below the other path says whether the appliance answers.
     if (triesNextPath) return;
-    // Given up by us: it says nothing of the appliance.
+    // We gave it up: it says nothing of the appliance.
     if (reason !== 'cancelled') {
       const isFailing = reason !== undefined && !(authenticated && isOneOf(clientErrors, reason));
       this.state.failing = isFailing

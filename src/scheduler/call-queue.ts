@@ -19,7 +19,6 @@ export interface CallQueueOptions {
   readonly maxConcurrent: number;
   /** The maximum ratio of time spent in calls, 0 to 1. */
   readonly maxBusyRatio: number;
-  /** The same for routine calls alone. */
   readonly routineBusyRatio: number;
   /** `notBefore` of the queue that this one replaces. */
   readonly notBefore?: NotBefore | undefined;

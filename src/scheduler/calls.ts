@@ -26,12 +26,10 @@ export interface StepCalls {
   readonly priority: CallPriority;
   /** Returns why no further call may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
-  /** When the first call left. */
   askedAtElapsedMs: number | undefined;
   spentSeconds: number;
   /** Routes that the appliance lacks, as far as it was asked. */
   readonly missing: Map<ReadKey, ApplianceError>;
-  /** Values in the replies that could not be read. */
   readonly unreadable: UnreadableField[];
 }
 
@@ -39,12 +37,11 @@ export interface CallsParts {
   readonly breaker: Breaker;
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
   readonly onCall: (report: CallReport) => void;
-  /** Called when the breaker has closed again. */
   readonly onRecovered: () => void;
   readonly maxConcurrent: number;
   readonly maxBusyRatio: number;
   readonly routineBusyRatio: number;
-  /** The time limit of a call that waits for nobody. */
+  /** The time limit of a call that waits for no proxy. */
   readonly timeoutMs: number;
   /** The time without a call after which a probe asks whether the appliance still answers. */
   readonly idleMs: number;
@@ -53,7 +50,6 @@ export interface CallsParts {
   /** `notBefore` of those that these replace. */
   readonly notBefore?: NotBefore | undefined;
   readonly log: Logger;
-  /** Reads the elapsed clock, see lib/time.ts. */
   readonly elapsedNow: () => number;
 }
 
@@ -74,7 +70,7 @@ interface MissingRoute {
 }
 
 /**
- * Makes the calls to one appliance: through the call queue and the circuit breaker, and rarely for
+ * Makes the calls to one appliance, through the call queue and the circuit breaker. Asks rarely for
  * a route that it lacks.
  */
 export class Calls {
@@ -103,7 +99,6 @@ export class Calls {
     return state === 'closed' || (state === 'open' && waitMs === 0);
   }
 
-  /** See {@link CallQueue.charge}. */
   get notBefore(): NotBefore {
     return this.#queue.notBefore;
   }
@@ -117,8 +112,8 @@ export class Calls {
   }
 
   /**
-   * Asks no more, for an hour, for the routes that a step could do without. A step that failed for
-   * one met a bad moment, or an appliance that should have it.
+   * Asks no more, for an hour, for the missing routes that a step could do without. Called for a step
+   * that succeeded: one that failed met a bad moment, or an appliance that should have the route.
    */
   rememberMissingRoutes({ missing }: StepCalls): void {
     for (const [key, error] of missing)
@@ -138,8 +133,8 @@ export class Calls {
   }
 
   /**
-   * Asks with the cheapest call while the breaker is open, once after a failure, and after a time
-   * without calls, so that an outage is neither found nor left late. One probe at a time.
+   * Makes the cheapest call while the breaker is open, once after a failure, and after a time without
+   * calls, so that the begin and the end of an outage are noticed soon. One probe at a time.
    */
   #startProbing(): void {
     this.#probe ??= this.#probeUntilClosed().finally(() => {
@@ -156,17 +151,17 @@ export class Calls {
     const { signal } = this.#closing;
     for (let pauseMs = 0; !signal.aborted; pauseMs = betweenProbesMs) {
       const waitMs = Math.max(pauseMs, this.#breaker.waitMs);
-      // The first probe goes before all calls that are not waiting yet.
+      // The first probe waits in the queue at once, before later calls.
       if (waitMs > 0) await sleep(waitMs, signal).catch(() => undefined);
       const hasAnswered = await this.#queue.run({ signal, priority: 'urgent' }, () => this.#ping()).catch(() => false);
       if (hasAnswered) return;
     }
   }
 
-  /** Returns true if the appliance answers, with whatever. */
+  /** Returns true if the appliance answers, whatever its response is. */
   async #ping(): Promise<boolean> {
     if (!this.#breaker.admit()) return false;
-    const ended = this.#breaker.startCall();
+    const endCall = this.#breaker.startCall();
     const startSteadyMs = steadyNow();
     try {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
@@ -177,7 +172,7 @@ export class Calls {
     } catch {
       return this.#breaker.callsSucceed;
     } finally {
-      ended();
+      endCall();
     }
   }
 
@@ -192,10 +187,10 @@ export class Calls {
     const reason = step.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
     if (reason) throw new NotAskedError(reason);
     const startSteadyMs = steadyNow();
-    let isUnanswered = false;
+    let hasTimedOut = false;
     step.askedAtElapsedMs ??= this.#parts.elapsedNow();
     // A call that waits for proxies may take long.
-    const ended = limitMs === undefined && !asksProxies(key) ? this.#breaker.startCall() : undefined;
+    const endCall = limitMs === undefined && !asksProxies(key) ? this.#breaker.startCall() : undefined;
     try {
       const onUnreadable = (found: readonly UnreadableField[]): void => void step.unreadable.push(...found);
       const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable };
@@ -204,9 +199,9 @@ export class Calls {
       if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startSteadyMs);
       return reply;
     } catch (error) {
-      isUnanswered = error instanceof ApplianceError && error.reason === 'timeout';
+      hasTimedOut = error instanceof ApplianceError && error.reason === 'timeout';
       const usualMs = this.#usualMs.get(key);
-      if (isUnanswered && usualMs !== undefined) this.#usualMs.set(key, 2 * usualMs);
+      if (hasTimedOut && usualMs !== undefined) this.#usualMs.set(key, 2 * usualMs);
       // Some releases say the same of an object that is not there, such as a farm.
       if (error instanceof ApplianceError && error.routeMissing && Object.keys(params).length === 0)
         step.missing.set(key, error);
@@ -214,10 +209,9 @@ export class Calls {
     } finally {
       const seconds = Math.min(Math.max(steadyNow() - startSteadyMs - sleepsMsOf(key), 0), workMs) / 1_000;
       step.spentSeconds += seconds;
-      // An appliance that never answered did no work for us that could be known; the breaker spaces
-      // those calls.
-      if (!isUnanswered) this.#queue.charge(seconds, step.priority);
-      ended?.();
+      // Nobody knows the work of an appliance that never answered; the breaker spaces those calls.
+      if (!hasTimedOut) this.#queue.charge(seconds, step.priority);
+      endCall?.();
     }
   }
 

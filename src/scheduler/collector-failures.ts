@@ -10,7 +10,6 @@ import { keyOf, type Origin } from '../state/reading.ts';
  */
 interface OngoingFailure {
   readonly origins: Set<string>;
-  /** Reasons that were logged. */
   readonly reasons: Set<FailureReason>;
   reason: FailureReason;
   readonly sinceMs: number;

@@ -62,8 +62,8 @@ const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 5, 20];
 export type Counters = ReturnType<typeof createCounters>;
 
 /**
- * Counts what the exporter does with one appliance. They continue when a new
- * configuration replaces the poller: a counter never falls.
+ * Creates the counters of one appliance. They continue when a new configuration replaces the poller:
+ * a counter never falls.
  */
 export function createCounters(name: string) {
   const registry = new Registry();
@@ -101,7 +101,6 @@ export function createCounters(name: string) {
       runCounter.inc({ appliance, collector, outcome: 'skipped' });
       skipCounter.inc({ appliance, collector, reason });
     },
-    /** Counts the changes of state that a reading shows. */
     onReading(_reading: unknown, transitions: readonly Transition[]): void {
       for (const { object, to } of transitions) transitionCounter.inc({ appliance, object, to });
     },

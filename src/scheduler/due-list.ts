@@ -6,7 +6,7 @@ export interface DueListParts {
   readonly jobs: readonly Job[];
   /** How many steps that make calls may be under way. */
   readonly maxSteps: number;
-  /** Returns the steady time before which the appliance is not to be asked for a job. */
+  /** Returns the time before which no step of a job may be made. */
   readonly notBeforeSteadyMs: (job: Job) => number;
   /** Returns false for a job that must wait for another one. */
   readonly mayStart: (job: Job) => boolean;
@@ -21,10 +21,9 @@ export interface DueListParts {
 const maxWaitMs = 60_000;
 
 /**
- * The one loop of an appliance: takes the job that is due first, makes its next step, and waits for
- * the next one. Under load steps come later, and the job with most of them waits most. The first
- * job of the list goes before all others once it is due, because people wait for farm status; and
- * urgent steps go before routine ones.
+ * The one loop of an appliance: takes the job of the highest priority that is due, makes its next
+ * step, and waits for the next one. Under load steps come later, and the job with most of them waits
+ * most.
  */
 export class DueList {
   readonly #parts: DueListParts;
@@ -36,7 +35,7 @@ export class DueList {
     this.#parts = parts;
   }
 
-  /** Takes what is due, after a job was changed. */
+  /** Makes the steps that are due; called after a job was changed. */
   wake(): void {
     if (this.#isClosed) return;
     clearTimeout(this.#timer);
@@ -68,7 +67,7 @@ export class DueList {
       .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
   }
 
-  /** Returns the steady time from which a job may be taken; infinity until another step ends. */
+  /** Returns the time from which a job may be taken; infinity until another step ends. */
   #notBeforeSteadyMs(job: Job): number {
     if (job.collector.makesNoCalls) return 0;
     const calling = [...this.#taken.keys()].filter(({ collector }) => !collector.makesNoCalls);

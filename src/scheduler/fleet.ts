@@ -18,7 +18,6 @@ export type Fleet = Pick<
 /** The part of an appliance's settings that the fleet itself uses. */
 export interface PolledAppliance {
   readonly name: string;
-  /** Extra labels from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +31,6 @@ export interface FleetChange {
 export interface FleetParts<Appliance extends PolledAppliance> {
   readonly store: MetricsStore;
   readonly createPoller: (appliance: Appliance, inherited: Inherited, listener: StateListener) => FleetMember;
-  /** Returns true for equal settings. */
   readonly isSame: (one: Appliance, other: Appliance) => boolean;
   /** Returns true if it is the same machine, whatever else differs. */
   readonly isSameMachine: (one: Appliance, other: Appliance) => boolean;

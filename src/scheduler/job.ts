@@ -6,7 +6,6 @@ import { steadyNow } from '../lib/time.ts';
 import type { StateDelta } from '../state/appliance-state.ts';
 import type { SkipReason } from '../state/status.ts';
 
-/** A collector with what the configuration says about it. */
 export interface ScheduledCollector {
   readonly collector: Collector;
   readonly schedule: string;
@@ -34,7 +33,7 @@ interface JobState extends ScheduledCollector {
   isUrgent: boolean;
   run: Run | undefined;
   last: LastRun;
-  /** True while the breaker or a failure cost it its last run, or a reading of it was evicted. */
+  /** True if the breaker or a failure prevented its last run, or a reading of it was evicted. */
   missed: boolean;
   /** When a missing route of an optional collector is tried again; undefined if none is missing. */
   retryAtElapsedMs: number | undefined;
@@ -42,9 +41,8 @@ interface JobState extends ScheduledCollector {
   blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True after its first run, also if that was skipped. */
   hadFirstRun: boolean;
-  /** The cost of its last run for the appliance, beside farms that were read alone. */
+  /** The cost of its last run for the appliance, without farms that were read out of schedule. */
   spentSeconds: number;
-  /** How many runs have begun. */
   runs: number;
   /** When each farm was last read, the longest ago first; used if it asks farm by farm. */
   readonly readFarms: Map<string, ReadFarm>;
@@ -56,7 +54,7 @@ export interface ReadFarm {
   readonly lostMs: number;
 }
 
-/** The last runs of a collector; undefined what never happened. */
+/** The last runs of a collector; what never happened is undefined. */
 export interface LastRun {
   readonly ok?: boolean;
   readonly durationMs?: number;
@@ -78,7 +76,6 @@ interface RunState {
   readonly next: Due;
   /** The farms that it is about; undefined for all. */
   readonly onlyFarms: ReadonlySet<string> | undefined;
-  /** The cost of its calls for the appliance. */
   spentSeconds: number;
   readonly over: PromiseWithResolvers<void>;
   /** Undefined before the farms are known, and if it does not ask farm by farm. */
@@ -125,7 +122,7 @@ export interface StepOutcome {
 export const maxShareOfInterval = 0.9;
 /** A run that costs the appliance no more than this is never held back. */
 export const smallSeconds = 0.5;
-/** The part of the routine budget that a run over the whole appliance takes at most. */
+/** The largest part of the routine budget for a run over the whole appliance. */
 export const maxRatioOfRoutine = 0.25;
 
 export function createJob(
@@ -201,7 +198,6 @@ export function skipRun(job: JobState, reason: SkipReason, sinceMs: number | und
   if (sinceMs !== undefined) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? sinceMs };
 }
 
-/** Records the result of a run that asked the appliance. */
 export function recordRun(job: JobState, last: LastRun, retryAtElapsedMs: number | undefined): void {
   job.blocked = undefined;
   job.retryAtElapsedMs = retryAtElapsedMs;
@@ -248,7 +244,6 @@ export function beginAsking(run: RunState): void {
   run.isOutdated = false;
 }
 
-/** Sets the farms that a run reads one by one. */
 export function setFarms(run: RunState, farms: Omit<ByFarm, 'nextIndex' | 'worst'>): ByFarm {
   run.byFarm = { ...farms, nextIndex: 0, worst: run.byFarm?.worst ?? 'ok' };
   return run.byFarm;

@@ -34,7 +34,6 @@ export class L4Farms {
     this.#parts = parts;
   }
 
-  /** Forgets the profiles, after a change of farms. */
   forgetProfiles(): void {
     this.#changedAtElapsedMs = this.#parts.elapsedNow();
     this.#own = undefined;

@@ -3,7 +3,7 @@ import type { ReadingLife } from '../state/appliance-state.ts';
 import type { Job } from './job.ts';
 
 /**
- * Knows how late the jobs of an appliance are, which stretches their intervals and, while the
+ * Measures how late the jobs of an appliance are, which stretches their intervals and, while the
  * appliance answers, the life of their readings.
  */
 export class Lateness {
@@ -15,7 +15,6 @@ export class Lateness {
     this.#answeredAtSteadyMs = steadyNow();
   }
 
-  /** Returns the time that was lost so far. */
   get lostMs(): number {
     return this.#lostMs;
   }
@@ -63,7 +62,7 @@ export class Lateness {
   }
 }
 
-/** Returns the time between two runs as it is, in whole intervals. */
+/** Returns the measured time between two runs, in whole intervals. */
 export function measuredIntervalMs({ intervalMs, late, nextRunSteadyMs }: Job): number {
   const lateMs = Math.max(late.ms, steadyNow() - nextRunSteadyMs);
   return Math.round((intervalMs + lateMs) / intervalMs) * intervalMs;

@@ -7,15 +7,14 @@ import type { Family } from '../metrics/family.ts';
 import { counterFamilies } from './counters.ts';
 import type { LastRun } from './job.ts';
 
-/** The numbers of the exporter's work on one appliance that are not counters, at one moment. */
+/** The exporter's own gauges for one appliance. */
 export interface OwnNumbers {
   readonly up: boolean | undefined;
-  /** Why the newest call failed; undefined when it succeeded. */
   readonly failureReason: FailureReason | undefined;
   readonly breaker: BreakerState;
   readonly collectors: readonly (LastRun & {
     readonly collector: string;
-    /** The time between two runs, as it is. */
+    /** The measured time between two runs. */
     readonly intervalMs: number | undefined;
     /** The time in which each farm is read once; undefined if it does not ask farm by farm. */
     readonly roundMs: number | undefined;

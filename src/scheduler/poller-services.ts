@@ -19,7 +19,6 @@ import type { Cron } from './schedule.ts';
 /** The settings of one appliance, and what its poller shares with others. */
 export interface AppliancePollerParts {
   readonly name: string;
-  /** The origin of its address. */
   readonly url: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Farms with an objective; undefined where it sends no log of requests. */
@@ -45,7 +44,7 @@ export interface AppliancePollerParts {
   /** Limit of what is kept of its replies. */
   readonly maxBytes: number;
   readonly counters: Counters;
-  /** Called after those of the poller itself. */
+  /** Notified after the poller's own. */
   readonly listeners?: readonly StateListener[] | undefined;
   /** State of the poller that this one replaces, if it polled the same appliance. */
   readonly handover?: PollerHandover | undefined;
@@ -56,7 +55,6 @@ export interface AppliancePollerParts {
   readonly random: () => number;
 }
 
-/** What the files of one poller share. */
 export interface PollerServices extends AppliancePollerParts {
   /** By the name of the collector, in order of priority. */
   readonly jobs: ReadonlyMap<string, Job>;

@@ -17,14 +17,14 @@ export interface ReadingPublisherParts {
   readonly compact: boolean;
 }
 
-/** Hears of series that are not shown as they were read. */
+/** Notified of series that are not shown as they were read. */
 interface SeriesListener {
   onDropped(reason: DropReason, series: number): void;
   /** A state word outside its closed list is shown as `unknown`. */
   onUnknownState?(family: string, word: string): void;
 }
 
-/** Shows the readings of an appliance in `/metrics`, as far as the series limit allows. */
+/** Publishes the readings of an appliance in `/metrics`, up to the series limit. */
 export class ReadingPublisher implements StateListener {
   readonly #parts: ReadingPublisherParts;
   readonly #listeners: readonly SeriesListener[];

@@ -6,7 +6,7 @@ export interface RefreshParts {
   readonly jobs: ReadonlyMap<string, Job>;
   /** Runs a job, for these farms alone if they are named, unless it runs already. */
   readonly run: (job: Job, onlyFarms?: ReadonlySet<string>) => Promise<void>;
-  /** Has a run that asks farm by farm begin again at once; resolves when it is over. */
+  /** Restarts a run that asks farm by farm; resolves when it is over. */
   readonly beginAgain: (job: Job) => Promise<void>;
   readonly runFarm: (job: Job, farm: string) => Promise<void>;
 }
@@ -22,14 +22,14 @@ export class Refresh {
   readonly #parts: RefreshParts;
   readonly #repeats = new Repeats();
   #refreshing = 0;
-  /** Farms that changed, and that no probe has begun for since. */
+  /** Farms that changed, and were not probed since. */
   readonly #changed = new Set<string>();
 
   constructor(parts: RefreshParts) {
     this.#parts = parts;
   }
 
-  /** Reads what shows an area of the API, of one farm if it is named. */
+  /** Runs the collectors that read an area of the API, for one farm if it is named. */
   async readArea(area: Area, farm: string | undefined): Promise<void> {
     const touched = [...this.#parts.jobs.values()].filter(({ collector }) => collector.refreshedBy.includes(area));
     const { lists = [], farms = [], probes = [] } = Object.groupBy(touched, kindOf);

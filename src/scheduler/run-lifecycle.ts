@@ -24,7 +24,7 @@ import { nextDue } from './schedule.ts';
 
 /** Reasons for which a collector does not run until something else has changed. */
 const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
-/** The part of the budget that the first collector takes, so that the others come round too. */
+/** The part of the budget that the first collector may take: the others run too. */
 const ratioOfFirst = 0.5;
 /** The same while it has only read a part, or would be read less often than `max_stale` needs. */
 const maxRatioOfFirst = 0.9;
@@ -61,7 +61,7 @@ export class RunLifecycle {
     return beginRun(job, { startedAtMs: now(), startedAtSteadyMs, next, onlyFarms });
   }
 
-  /** Returns why a job need not run now; undefined if it is admitted. */
+  /** Returns why a job is not to run now; undefined if it is admitted. */
   reasonToSkip(job: Job): SkipReason | undefined {
     const { farms } = this.#parts.state.facts;
     if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';

@@ -28,7 +28,6 @@ export class StatusPublisher {
     this.#parts = parts;
   }
 
-  /** Drops the description, since something of it changed. */
   invalidate(): void {
     this.#status = undefined;
   }
@@ -132,7 +131,7 @@ export class StatusPublisher {
   }
 
   /**
-   * Returns the time between runs as it is, since what one collector costs makes others late;
+   * Returns the measured time between runs, since one collector's cost makes others late;
    * undefined where the appliance lacks what it reads.
    */
   #intervalMs(job: Job): number | undefined {

@@ -46,15 +46,15 @@ type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
 interface StepTarget {
   readonly job: Job;
   readonly farm?: string | undefined;
-  /** When a part of it was asked for before this step. */
+  /** When an earlier step asked for a part of it. */
   readonly readerAskedAtElapsedMs?: number | undefined;
   readonly priority: CallPriority;
 }
 
-/** Makes the steps of runs; the one place where their failures end. */
+/** Makes the steps of runs, and records their failures. */
 export class StepExecutor {
   readonly #parts: StepExecutorParts;
-  /** The newest list of farms when a farm in it was refused, by the origin of the reading. */
+  /** The list of farms when one of them was refused, by the origin of the reading. */
   readonly #refused = new Map<string, readonly Farm[] | undefined>();
   readonly #l4Farms: L4Farms;
   /** When farms were changed through the gateway. */
@@ -69,7 +69,7 @@ export class StepExecutor {
     });
   }
 
-  /** Called after farms were changed, one if it is named. */
+  /** Called after farms were changed through the gateway, or one that is named. */
   recordFarmChange(farm: string | undefined): void {
     this.#l4Farms.forgetProfiles();
     for (const name of this.#changed.keys()) if (!this.#isListed({ name })) this.#changed.delete(name);
@@ -234,7 +234,7 @@ export class StepExecutor {
     }
   }
 
-  /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
+  /** Keeps what a step has read, if anything; throws for a reading that is too long. */
   #keep(
     { job, farm, readerAskedAtElapsedMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'priority'>,
     data: unknown,
