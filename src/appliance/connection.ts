@@ -40,7 +40,6 @@ interface ConnectionRequest {
   readonly onSending?: () => void;
 }
 
-/** The life of a certificate, in Unix seconds. */
 export interface CertificateLife {
   readonly notBeforeSeconds: number | undefined;
   readonly notAfterSeconds: number;
@@ -78,7 +77,6 @@ export function createConnection(options: ConnectionOptions) {
       pool = createPool(options, connect);
       void dropped.close();
     },
-    /** Returns the life of the certificate that was accepted last. */
     certificate: () => certificate,
     /** Lets requests under way end, and accepts no new ones. */
     retire: () => pool.close(),
@@ -191,7 +189,6 @@ function headersFault(error: unknown): Error | undefined {
   );
 }
 
-/** A response that was read to its end. */
 interface BufferedResponse {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
@@ -204,7 +201,6 @@ interface BufferedRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
-  /** Called when the headers of the response have arrived. */
   readonly onHeaders: () => void;
 }
 

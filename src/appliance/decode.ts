@@ -24,7 +24,6 @@ type Decode = (
   onUnreadable?: OnUnreadable,
 ) => { readonly ok: true } | ({ readonly ok: false } & ReplyFault);
 
-/** Values or rows that could not be read. */
 interface UnreadablePart extends Pick<Unreadable, 'field' | 'count'> {
   readonly value: unknown;
   /** The place and what is wrong. */
@@ -155,7 +154,6 @@ function partsKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeyword
   };
 }
 
-/** Reads a list row by row. */
 function listKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeywordDefinition {
   return {
     keyword: rowsKeyword,

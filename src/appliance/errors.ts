@@ -38,7 +38,6 @@ export class ApplianceError extends Error {
   readonly reason: FailureReason;
   /** The route template of the call. */
   readonly endpoint: string;
-  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
   /**
    * True when the API itself said that the path or object does not exist, not a web server in front
@@ -174,12 +173,10 @@ export function remedyFor(reason: FailureReason, thrown: unknown, isUsualLimit =
   return remedy ? `; ${remedy}` : '';
 }
 
-/** Returns the reason of a signal that aborts a call after its time limit. */
 export function callTimeout(limitMs: number): DOMException {
   return new DOMException(`no complete answer within ${limitMs / 1_000} s`, 'TimeoutError');
 }
 
-/** Returns who aborted a call: a time limit, its caller, or nobody. */
 export function abortedBy({ aborted, reason }: AbortSignal): 'deadline' | 'caller' | 'nobody' {
   if (!aborted) return 'nobody';
   return reason instanceof Error && reason.name === 'TimeoutError' ? 'deadline' : 'caller';

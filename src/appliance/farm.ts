@@ -10,7 +10,7 @@ export interface FarmRow {
   readonly vport?: string | null;
 }
 
-/** A farm: who it is, where it listens, and whether its proxy answers the appliance. */
+/** A farm, where it listens, and whether its proxy answers the appliance. */
 export interface Farm {
   readonly name: string;
   /** `http`, `https`, `l4xnat`, `gslb`, `datalink`, `eproxy`; empty if the appliance reports none. */

@@ -156,7 +156,7 @@ export function createRelay(options: RelayOptions): Relay {
     });
   }
 
-  /** Waits for a step; rejects with an {@link ApplianceError}. */
+  /** Resolves or rejects like a step, but with an {@link ApplianceError}. */
   async function failing<Result>({ path, signal }: RelayRequest, step: Promise<Result>): Promise<Result> {
     try {
       return await step;

@@ -1,6 +1,5 @@
 import type { FailureReason } from './errors.ts';
 
-/** The reason for which a reply is not used. */
 export interface ReplyFault {
   readonly reason: Extract<FailureReason, 'oversize' | 'malformed'>;
   readonly because: string;

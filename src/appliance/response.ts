@@ -7,7 +7,6 @@ import { type FailureReason, reasonOfStatus } from './errors.ts';
 import { faultOf, type ReplyFault, withLengthOf } from './reply-bounds.ts';
 import { lengthKeyword } from './wire-types.ts';
 
-/** A complete response to a GET. */
 export interface ApplianceResponse {
   readonly status: number;
   /** Lower case, without parameters; empty when the response names none. */
@@ -18,12 +17,10 @@ export interface ApplianceResponse {
   readonly text: string;
 }
 
-/** Describes the reply of a row of the endpoint table. */
 export interface ReplySpec {
   readonly schema: TSchema;
   /** Values that the reply may hold. */
   readonly maxValues: number;
-  /** See {@link decode}. */
   readonly onUnreadable?: OnUnreadable | undefined;
 }
 

@@ -5,7 +5,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? (Name extends `${infer Bare}*` ? Bare : Name) | ParamNames<Rest>
   : never;
 
-/** The path parameters that a route needs, read off its placeholders; none is `{}`. */
+/** The path parameters of a route, by the names of its placeholders. */
 export type RouteParams<R extends string> = { readonly [Name in ParamNames<R>]: string };
 
 export interface ParsedRoute {

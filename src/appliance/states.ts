@@ -33,7 +33,6 @@ export function backendStateWord(status: string | null | undefined): string {
   return backendSynonyms.get(word) ?? word;
 }
 
-/** Returns the state of the closed list for a word. */
 export function closedState(object: StatefulObject, word: string): string {
   const states: readonly string[] = statesOf[object];
   // Returns the string of the list, not the equal one of the appliance: tens of thousands of

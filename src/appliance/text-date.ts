@@ -54,7 +54,6 @@ function instantOf(groups: Readonly<Record<string, string | undefined>>): number
   return ahead === undefined ? undefined : ms / 1_000 + (isLeap ? 1 : 0) - ahead;
 }
 
-/** Returns the year that RFC 5280 means by two digits. */
 function fullYear(year: string): string {
   if (year.length === 4) return year;
   return Number(year) >= 50 ? `19${year}` : `20${year}`;

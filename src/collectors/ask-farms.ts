@@ -16,13 +16,12 @@ import {
   nextSilent,
 } from './silent-farms.ts';
 
-/** The list before: states from it serve until a farm is asked for again. */
+/** The list before, whose states are kept until a farm is asked for again. */
 interface ListBefore {
   readonly farms: readonly ListedFarm[];
   readonly memory?: { readonly startedAtElapsedMs?: number };
 }
 
-/** The limits of a call for the state of one farm. */
 interface Limits {
   /** How long a call takes that waits for no proxy. */
   readonly callMs: number;
@@ -32,7 +31,7 @@ interface Limits {
   readonly givesUp?: boolean;
 }
 
-/** The appliance waits 20 s for a proxy that hangs, and then has a word for it. */
+/** The appliance waits 20 s for a proxy that hangs, and answers then. */
 const patientLimitMs = 30_000;
 /** The least time limit for a proxy that does not hang. */
 const minLimitMs = 3_000;
@@ -151,7 +150,6 @@ function withAsked(
   return listed.flatMap((farm) => (asked.has(farm.name) ? (asked.get(farm.name) ?? []) : notAsked(farm)));
 }
 
-/** Returns how long a call takes that waits for no proxy. */
 async function emptyCallMs({ read }: CollectContext): Promise<number> {
   let callMs = 0;
   await read('readFarmsSummary', {}, { onDuration: (ms) => (callMs = ms) });
@@ -176,7 +174,6 @@ function dueOf(
     .toSorted((one, other) => compareMoments(lastElapsedMs(one), lastElapsedMs(other)) || rankOf(one) - rankOf(other));
 }
 
-/** Returns the farm with its state; undefined if it is gone. */
 async function askState(
   context: CollectContext,
   farm: ListedFarm,

@@ -240,7 +240,6 @@ export function backendLabel(backend: Addressed, clashes: ReadonlySet<string>): 
   return clashes.has(`${backend.service}\n${text}`) ? `${text}#${backend.id ?? ''}` : text;
 }
 
-/** Returns the addresses that occur more than once in one service. */
 export function clashingAddresses(backends: readonly Addressed[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const clashes = new Set<string>();

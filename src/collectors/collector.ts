@@ -37,7 +37,6 @@ export interface Facts {
 export type Edition = 'community' | 'enterprise';
 
 export interface CollectContext {
-  /** Reads from the appliance, once the calls before have left. */
   readonly read: ReadFrom;
   readonly facts: Facts;
   /**
@@ -50,17 +49,14 @@ export interface CollectContext {
    * is none, or a stale one.
    */
   readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
-  /** Returns when a farm was last changed through the gateway. */
   readonly changedAtElapsedMs: (farm: string) => number | undefined;
   readonly intervalMs: number;
   readonly signal: AbortSignal;
   /** False for a farm that `farms.include` and `farms.exclude` leave out. */
   readonly watches: (farm: string) => boolean;
-  /** Unix milliseconds, for dates; {@link elapsedNow} for all that passes. */
+  /** For dates, in Unix milliseconds; {@link elapsedNow} for ages and waits. */
   readonly now: () => number;
-  /** Milliseconds on the elapsed clock, which a change of the system clock never turns back. */
   readonly elapsedNow: () => number;
-  /** Labels of `zlb_appliance_info` from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
   /** For the collector that probes farms. */
   readonly probing: Probing;
@@ -108,7 +104,7 @@ export interface CollectorReadOptions {
   readonly onDuration?: (ms: number) => void;
 }
 
-/** An object whose state is worth a line in the log and a count when it changes. */
+/** An object whose changes of state are logged and counted. */
 export interface ObjectState {
   readonly object: StatefulObject;
   /** Identifies the object within its appliance and kind, for example farm, service and backend. */

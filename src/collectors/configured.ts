@@ -18,7 +18,7 @@ export interface ConfiguredObject {
   readonly name: string;
   /** The number by which calls name a backend; it moves to another one when one is deleted. */
   readonly id?: string | undefined;
-  /** A setting that nobody says is left out; one that is not set is empty. */
+  /** A setting that the appliance does not report is left out; one that is not set is empty. */
   readonly settings: ConfiguredSettings;
 }
 
@@ -156,12 +156,11 @@ export function configuredCheck(name: string, row: object): ConfiguredObject {
   return configured('check', name, { ...textsIn(row, checkSettings), ...mapped(row, ['command'], programOf) });
 }
 
-/** Describes an object of no farm. */
 export function configured(object: ConfiguredKind, name: string, settings: ConfiguredSettings): ConfiguredObject {
   return { object, farm: '', service: '', name, settings };
 }
 
-/** Leaves out the settings that nobody says. */
+/** Leaves out the settings that the appliance does not report. */
 export function knownOf(settings: Readonly<Record<string, string | undefined>>): ConfiguredSettings {
   return Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),

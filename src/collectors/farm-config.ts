@@ -15,7 +15,6 @@ import {
 import { type CollectContext, farmAreas, type FarmCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
-/** The part of a farm that changes only with its configuration. */
 export interface FarmConfig {
   readonly farm: string;
   /** Files that the farm presents; undefined if the appliance does not report it. */
@@ -45,7 +44,6 @@ export interface HealthCheck {
 export interface ConfiguredBackend {
   /** Empty where the farm has no services. */
   readonly service: string;
-  /** The label of the metrics, see backends.ts. */
   readonly backend: string;
   readonly weight: number | undefined;
   readonly priority: number | undefined;
@@ -241,7 +239,7 @@ function withLabels({ id, backends }: Pick<NonNullable<FarmReply['services']>[nu
   return rows.map((row) => [backendLabel(row, clashes), row] as const);
 }
 
-/** Returns what is configured of a farm; its health check by name, also where it does not say. */
+/** Returns what is configured of a farm, with its health check of the list if it does not name one. */
 function configuredIn(farm: string, reply: FarmReply, listed: ListedChecks | undefined): readonly ConfiguredObject[] {
   const { params, services } = reply;
   const ownCheck = params.farmguardian ?? listed?.linked.get(farm);

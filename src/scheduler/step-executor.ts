@@ -72,7 +72,7 @@ export class StepExecutor {
   /** Called after farms were changed through the gateway, or one that is named. */
   recordFarmChange(farm: string | undefined): void {
     this.#l4Farms.forgetProfiles();
-    for (const name of this.#changed.keys()) if (!this.#isListed({ name })) this.#changed.delete(name);
+    for (const name of this.#changed.keys()) if (!this.#listed(name)) this.#changed.delete(name);
     if (farm !== undefined) this.#changed.set(farm, this.#parts.state.elapsedNow());
   }
 
@@ -93,7 +93,7 @@ export class StepExecutor {
     if (!isFarmCollector(collector))
       return await this.#attempt({ job, priority }, (context) => collector.collect(context));
     if (run.byFarm && priority === 'routine' && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
-    if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm, priority);
+    if (run.byFarm && !run.isOutdated) return await this.#nextFarm({ job, priority }, collector, run.byFarm);
     beginAsking(run);
     const { reader, ...step } = await this.#begin({ job, priority }, collector);
     if (!reader) return step;
@@ -103,7 +103,7 @@ export class StepExecutor {
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
   async readFarm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
-    const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
+    const farm = this.#listed(name);
     if (!farm || !collector.covers(farm)) return undefined;
     const target = { job, priority: 'immediate' } as const;
     const { reader, ...step } = await this.#begin(target, collector);
@@ -121,19 +121,21 @@ export class StepExecutor {
     const present = new Map(farms.map((farm) => [farm.name, farm]));
     forgetFarms(job, (name) => !present.has(name));
     for (const key of this.#refused.keys())
-      if (!this.#isListed({ name: key.slice(key.indexOf('\n') + 1) })) this.#refused.delete(key);
+      if (!this.#listed(key.slice(key.indexOf('\n') + 1))) this.#refused.delete(key);
     const waiting = [...readFarms.keys()].flatMap((name) => present.get(name) ?? []);
     const all = [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
     const { needed, others } = this.#parts.farmReadPlanner.plan(job, all);
     return { farms: [...needed, ...others], urgentCount: needed.length };
   }
 
-  async #nextFarm(job: Job, byFarm: ByFarm, priority: CallPriority): Promise<StepOutcome> {
+  async #nextFarm(target: StepTarget, collector: FarmCollector, byFarm: ByFarm): Promise<StepOutcome> {
     const farm = takeFarm(byFarm);
     const isLast = byFarm.nextIndex >= byFarm.farms.length;
     const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
-    if (!farm || !this.#isStillCovered(job, farm)) return { outcome: isOver() };
-    const step = await this.#oneFarm({ job, priority }, farm, byFarm);
+    // It may have been deleted, or become silent, in the course of the run.
+    const newest = farm && this.#listed(farm.name);
+    if (!newest || !collector.covers(newest)) return { outcome: isOver() };
+    const step = await this.#oneFarm(target, farm, byFarm);
     const { outcome } = step;
     if (outcome === 'closing') return step;
     // A failure before the run was cut off counts.
@@ -163,7 +165,7 @@ export class StepExecutor {
         try {
           const data = await collectFarm(farm, context);
           this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
-          return this.#isListed(farm) ? data : undefined;
+          return this.#listed(farm.name) && data;
         } catch (error) {
           if (this.#mayBeDeleted(job, farm, error) || (await isGone(context, farm, error))) return undefined;
           throw error;
@@ -188,18 +190,9 @@ export class StepExecutor {
     return true;
   }
 
-  /** Returns false for a farm that was deleted, or became silent, in the course of a run. */
-  #isStillCovered({ collector }: Job, { name }: Farm): boolean {
-    const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
-    return farm !== undefined && isFarmCollector(collector) && collector.covers(farm);
-  }
-
-  /**
-   * Returns false for a farm that was deleted in the course of a run: the refusal would count as a
-   * failure.
-   */
-  #isListed(farm: Pick<Farm, 'name'>): boolean {
-    return this.#parts.state.facts.farms?.some(({ name }) => name === farm.name) ?? false;
+  /** Returns a farm of the newest list; undefined for one that was deleted in the course of a run. */
+  #listed(name: string): Farm | undefined {
+    return this.#parts.state.facts.farms?.find((farm) => farm.name === name);
   }
 
   /**
