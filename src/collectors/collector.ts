@@ -62,7 +62,7 @@ export interface CollectContext {
   readonly probing: Probing;
 }
 
-export interface Probing {
+interface Probing {
   readonly settings: VipSettings;
   /** Bounds the probes that this process makes at the same time. */
   readonly inSlot: InSlot;

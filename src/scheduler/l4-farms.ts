@@ -28,7 +28,7 @@ export class L4Farms {
   readonly #parts: L4FarmsParts;
   #changedAtElapsedMs = Number.NEGATIVE_INFINITY;
   /** The summary that was read because no list was new enough. */
-  #own: { readonly atElapsedMs: number; readonly profiles: Promise<Profiles> } | undefined;
+  #summary: { readonly atElapsedMs: number; readonly profiles: Promise<Profiles> } | undefined;
 
   constructor(parts: L4FarmsParts) {
     this.#parts = parts;
@@ -36,7 +36,7 @@ export class L4Farms {
 
   forgetProfiles(): void {
     this.#changedAtElapsedMs = this.#parts.elapsedNow();
-    this.#own = undefined;
+    this.#summary = undefined;
   }
 
   /**
@@ -50,8 +50,8 @@ export class L4Farms {
     if (listed.some(({ farm }) => !farm)) return undefined;
     const known = listed.find(({ ageMs }) => ageMs < provesForMs);
     if (known) return known.farm;
-    const own = await this.#ownList(read);
-    return safeFarmName(name, own === 'refused' ? profile : own?.get(name));
+    const summary = await this.#readSummary(read);
+    return safeFarmName(name, summary === 'refused' ? profile : summary?.get(name));
   }
 
   /**
@@ -68,15 +68,15 @@ export class L4Farms {
     });
   }
 
-  #ownList(read: ReadFrom): Promise<Profiles> {
+  #readSummary(read: ReadFrom): Promise<Profiles> {
     const { elapsedNow } = this.#parts;
-    if (this.#own && elapsedNow() - this.#own.atElapsedMs < provesForMs) return this.#own.profiles;
-    const own = { atElapsedMs: elapsedNow(), profiles: profilesOf(read) };
-    this.#own = own;
-    own.profiles.catch(() => {
-      if (this.#own === own) this.#own = undefined;
+    if (this.#summary && elapsedNow() - this.#summary.atElapsedMs < provesForMs) return this.#summary.profiles;
+    const summary = { atElapsedMs: elapsedNow(), profiles: profilesOf(read) };
+    this.#summary = summary;
+    summary.profiles.catch(() => {
+      if (this.#summary === summary) this.#summary = undefined;
     });
-    return own.profiles;
+    return summary.profiles;
   }
 }
 
