@@ -6,12 +6,6 @@ export type BreakerState = (typeof breakerStates)[number];
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
-export interface BreakerOptions {
-  /** A clock that never goes back. */
-  readonly elapsedNow: () => number;
-  readonly random: () => number;
-}
-
 const failuresToOpen = 3;
 /** The time between two probes of an appliance that does not answer. */
 const probeEveryMs = 10_000;
@@ -24,7 +18,7 @@ const silenceMs = 12_000;
  * key. Waits 10 s between two probes of an appliance that does not answer. After a refused key the
  * wait doubles, up to 2 minutes. Jitter shortens it by up to half.
  */
-export function createBreaker({ elapsedNow, random }: BreakerOptions) {
+export function createBreaker({ elapsedNow, random }: { elapsedNow: () => number; random: () => number }) {
   const pending = new Set<{ readonly sentAtElapsedMs: number }>();
   let state: BreakerState = 'closed';
   let failures = 0;

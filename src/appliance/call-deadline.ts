@@ -4,6 +4,7 @@ import { callTimeout } from './errors.ts';
 export class CallDeadline {
   // AbortSignal.any would leave weak references behind at every call.
   readonly #ending = new AbortController();
+  readonly signal = this.#ending.signal;
   readonly #caller: AbortSignal;
   readonly #leave = (): void => this.#ending.abort(this.#caller.reason);
   #timer: NodeJS.Timeout | undefined;
@@ -12,10 +13,6 @@ export class CallDeadline {
     this.#caller = caller;
     if (caller.aborted) this.#leave();
     caller.addEventListener('abort', this.#leave, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#ending.signal;
   }
 
   startTimer(limitMs: number): void {

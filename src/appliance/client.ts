@@ -79,7 +79,6 @@ export type Params<Key extends ReadKey> = Key extends FarmReadKey
  */
 export interface CallReport {
   readonly method: string;
-  /** The route template. */
   readonly endpoint: string;
   /**
    * The HTTP status, an unusual one as its class such as `4xx`, or the reason if no response came.
@@ -96,20 +95,18 @@ export interface CallReport {
   readonly authenticated: boolean;
   /** The appliance's clock minus ours, in seconds; undefined when the response has no date. */
   readonly clockOffsetSeconds: number | undefined;
-  /** The certificate of the API; undefined before a connection. */
   readonly certificate?: CertificateLife | undefined;
 }
 
 /** A field of a reply that could not be read in part. */
 export interface UnreadableField extends Unreadable {
-  /** The route template. */
   readonly endpoint: string;
 }
 
 export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, KeyOptions {
   /** Shared by all connections to an appliance, so that one alone searches. */
   readonly basePaths?: BasePaths | undefined;
-  /** Unix milliseconds, for the comparison of clocks. */
+  /** For the comparison of clocks. */
   readonly now: () => number;
   readonly onCall: (report: CallReport) => void;
 }

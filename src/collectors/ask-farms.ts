@@ -188,9 +188,7 @@ async function askState(
     patientAtElapsedMs: isPatient ? atElapsedMs : was?.lastAsk?.patientAtElapsedMs,
   };
   let tookMs = 0;
-  const onDuration = (ms: number): void => {
-    tookMs = ms;
-  };
+  const onDuration = (ms: number): void => void (tookMs = ms);
   const ask = () => read('readFarmStatus', { farmname: farm.name }, { limitMs, workMs: maxWorkMs, onDuration });
   const answeredBefore = was !== undefined && !was.isSilent && was.state !== 'unknown';
   try {

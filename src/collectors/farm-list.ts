@@ -107,9 +107,7 @@ async function readList(context: CollectContext, before: FarmList | undefined): 
   const { read, watches, elapsedNow } = context;
   const startedAtElapsedMs = elapsedNow();
   let tookMs = 0;
-  const onDuration = (ms: number): void => {
-    tookMs = ms;
-  };
+  const onDuration = (ms: number): void => void (tookMs = ms);
   try {
     const rows = await listRows(read, { ...limitsOf(before), onDuration });
     const memory = { startedAtElapsedMs, usualMs: tookMs, hasAddresses: true };
@@ -160,9 +158,7 @@ async function readOneByOne(
 ): Promise<FarmList> {
   const startedAtElapsedMs = context.elapsedNow();
   let callMs = 0;
-  const onDuration = (ms: number): void => {
-    callMs = ms;
-  };
+  const onDuration = (ms: number): void => void (callMs = ms);
   const { lslb, gslb, dslb } = (await context.read('readFarmsSummary', {}, { onDuration })).params;
   // Farms of a list that cannot be read are not gone.
   if (!lslb)

@@ -28,8 +28,8 @@ import { DueList } from './due-list.ts';
 import {
   type Job,
   missRun,
+  markOutdated,
   maxShareOfInterval,
-  outdateRun,
   retryRoute,
   type StepOutcome,
   waitsForRoutineBudget,
@@ -138,22 +138,7 @@ export class AppliancePoller {
   /** Returns the state for the poller that replaces this one, after this one is closed. */
   get handover(): PollerHandover {
     const { state, availability, jobs, lateness } = this.#parts;
-    const lastRuns = new Map([...jobs].map(([name, { last }]) => [name, last]));
-    const retriesAtElapsedMs = new Map(
-      [...jobs].flatMap(([name, { retryAtElapsedMs }]) =>
-        retryAtElapsedMs === undefined ? [] : [[name, retryAtElapsedMs]],
-      ),
-    );
-    const readFarms = new Map([...jobs].map(([name, job]) => [name, job.readFarms]));
-    return {
-      state,
-      availability: availability.state,
-      lastRuns,
-      retriesAtElapsedMs,
-      lateness,
-      readFarms,
-      notBefore: this.#calls.notBefore,
-    };
+    return { state, availability: availability.state, jobs, lateness, notBefore: this.#calls.notBefore };
   }
 
   /** Publishes the inherited counters before anything was read. */
@@ -300,7 +285,7 @@ export class AppliancePoller {
   async #beginAgain(job: Job): Promise<void> {
     const { run } = job;
     if (!run) return;
-    outdateRun(run);
+    markOutdated(run, true);
     makeUrgent(job);
     this.#due.wake();
     await run.over.promise;

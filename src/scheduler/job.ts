@@ -15,6 +15,9 @@ export interface ScheduledCollector {
 /** A collector at work for one appliance. Only the functions of this file change it, and its run. */
 export type Job = Readonly<JobState>;
 
+/** What a job continues with after a reload. */
+export type InheritedJob = Pick<Job, 'last' | 'retryAtElapsedMs' | 'readFarms'>;
+
 interface JobState extends ScheduledCollector {
   /** Position in the list of collectors. */
   readonly rank: number;
@@ -132,12 +135,10 @@ export function createJob(
     rank: number;
     intervalMs: number;
     jitterRatio: number;
-    last?: LastRun | undefined;
-    retryAtElapsedMs?: number | undefined;
-    readFarms?: ReadonlyMap<string, ReadFarm> | undefined;
+    before?: InheritedJob | undefined;
   },
 ): Job {
-  const { rank, intervalMs, last = {}, retryAtElapsedMs, readFarms } = parts;
+  const { rank, intervalMs, before } = parts;
   const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (maxShareOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
@@ -150,14 +151,14 @@ export function createJob(
     lostBeforeMs: 0,
     isUrgent: false,
     run: undefined,
-    last,
+    last: before?.last ?? {},
     missed: false,
-    retryAtElapsedMs,
+    retryAtElapsedMs: before?.retryAtElapsedMs,
     blocked: undefined,
     hadFirstRun: false,
     spentSeconds: 0,
     runs: 0,
-    readFarms: new Map(readFarms),
+    readFarms: new Map(before?.readFarms),
   };
 }
 
@@ -179,7 +180,10 @@ export function planNext(job: JobState, next: Due, nowSteadyMs: number, lostMs: 
   job.nextRunSteadyMs = next.steadyMs;
 }
 
-export function beginRun(job: JobState, run: Pick<Run, 'startedAtMs' | 'startedAtSteadyMs' | 'next' | 'onlyFarms'>): Run {
+export function beginRun(
+  job: JobState,
+  run: Pick<Run, 'startedAtMs' | 'startedAtSteadyMs' | 'next' | 'onlyFarms'>,
+): Run {
   job.runs += 1;
   job.run = {
     ...run,
@@ -229,19 +233,14 @@ export function retryRoute(job: JobState): void {
   job.retryAtElapsedMs = undefined;
 }
 
-/** Records that what a run read at its beginning is out of date. */
-export function outdateRun(run: RunState): void {
-  run.isOutdated = true;
-}
-
 /** Adds the cost of a step to the run under way, if there is one. */
 export function chargeRun({ run }: { readonly run: RunState | undefined }, seconds: number): void {
   if (run) run.spentSeconds += seconds;
 }
 
-/** Records that a run begins to ask for what concerns all farms, perhaps again. */
-export function beginAsking(run: RunState): void {
-  run.isOutdated = false;
+/** Records whether what a run read at its beginning is out of date. */
+export function markOutdated(run: RunState, isOutdated: boolean): void {
+  run.isOutdated = isOutdated;
 }
 
 export function setFarms(run: RunState, farms: Omit<ByFarm, 'nextIndex' | 'worst'>): ByFarm {

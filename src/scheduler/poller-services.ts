@@ -10,7 +10,7 @@ import { Availability, type AvailabilityState } from './availability.ts';
 import type { NotBefore } from './call-queue.ts';
 import type { Counters } from './counters.ts';
 import { CollectorFailures } from './collector-failures.ts';
-import { createJob, type Job, type LastRun, type ReadFarm, type ScheduledCollector } from './job.ts';
+import { createJob, type InheritedJob, type Job, type ScheduledCollector } from './job.ts';
 import { Lateness } from './lateness.ts';
 import { ReadingLog } from './reading-log.ts';
 import { ReadingPublisher } from './reading-publisher.ts';
@@ -71,12 +71,8 @@ export interface PollerHandover {
   readonly state: ApplianceState;
   readonly availability: AvailabilityState;
   /** By the name of the collector. */
-  readonly lastRuns: ReadonlyMap<string, LastRun>;
-  /** When a collector is tried again whose route is missing, by its name. */
-  readonly retriesAtElapsedMs: ReadonlyMap<string, number>;
+  readonly jobs: ReadonlyMap<string, InheritedJob>;
   readonly lateness: Lateness;
-  /** When each farm was read, by the name of the collector. */
-  readonly readFarms: ReadonlyMap<string, ReadonlyMap<string, ReadFarm>>;
   /** A reload must not let polling exceed its busy ratios. */
   readonly notBefore: NotBefore;
 }
@@ -88,11 +84,7 @@ export function createPollerServices(parts: AppliancePollerParts): PollerService
     collectors.map((each, rank) => {
       const { name } = each.collector;
       const intervalMs = cron.intervalMs(each.schedule);
-      const last = handover?.lastRuns.get(name);
-      const retryAtElapsedMs = handover?.retriesAtElapsedMs.get(name);
-      const readFarms = handover?.readFarms.get(name);
-      const parameters = { appliance, rank, intervalMs, jitterRatio, last, retryAtElapsedMs, readFarms };
-      return [name, createJob(each, parameters)];
+      return [name, createJob(each, { appliance, rank, intervalMs, jitterRatio, before: handover?.jobs.get(name) })];
     }),
   );
   const lateness = handover?.lateness ?? new Lateness();

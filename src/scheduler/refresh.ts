@@ -52,7 +52,9 @@ export class Refresh {
    */
   async readFarm(farm: string, isNew: boolean): Promise<void> {
     if (this.#refreshing < maxRefreshing) {
-      const jobs = [...this.#parts.jobs.values()].filter((job) => isOfFarms(job) && (isNew || job.collector.entity));
+      const jobs = [...this.#parts.jobs.values()].filter(
+        (job) => isFarmCollector(job.collector) && (isNew || job.collector.entity),
+      );
       this.#refreshing += 1;
       await Promise.all(jobs.map((job) => this.#farmAgain(job, farm))).finally(() => {
         this.#refreshing -= 1;
@@ -116,9 +118,5 @@ export class Repeats {
 
 function kindOf(job: Job): 'lists' | 'farms' | 'probes' {
   if (job.collector.makesNoCalls) return 'probes';
-  return isOfFarms(job) ? 'farms' : 'lists';
-}
-
-function isOfFarms({ collector }: Job): boolean {
-  return isFarmCollector(collector);
+  return isFarmCollector(job.collector) ? 'farms' : 'lists';
 }

@@ -13,7 +13,6 @@ import { type SkipReason, skipReasons } from '../state/status.ts';
 import type { FarmReadPlanner } from './farm-read-planner.ts';
 import { L4Farms } from './l4-farms.ts';
 import {
-  beginAsking,
   type ByFarm,
   chargeRun,
   failFarm,
@@ -21,6 +20,7 @@ import {
   forgetFarms,
   isDue,
   type Job,
+  markOutdated,
   priorityOf,
   recordFarm,
   type RunOutcome,
@@ -94,7 +94,7 @@ export class StepExecutor {
       return await this.#attempt({ job, priority }, (context) => collector.collect(context));
     if (run.byFarm && priority === 'routine' && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
     if (run.byFarm && !run.isOutdated) return await this.#nextFarm({ job, priority }, collector, run.byFarm);
-    beginAsking(run);
+    markOutdated(run, false);
     const { reader, ...step } = await this.#begin({ job, priority }, collector);
     if (!reader) return step;
     const { farms } = setFarms(run, { ...reader, ...this.#farmsOf(job, collector) });

@@ -141,10 +141,8 @@ async function given(names: readonly string[]) {
           offsetSeconds: undefined,
           failing: undefined,
         },
-        lastRuns: new Map(),
-        retriesAtElapsedMs: new Map(),
+        jobs: new Map(),
         lateness: new Lateness(),
-        readFarms: new Map(),
         notBefore: { urgentSteadyMs: 0, routineSteadyMs: 0 },
       },
     };
