@@ -13,7 +13,7 @@ export interface AvailabilityState {
   failing: FailingCalls | undefined;
 }
 
-export interface AvailabilityParts {
+interface AvailabilityParts {
   readonly before: AvailabilityState | undefined;
   /**
    * The time for which an authenticated response counts; late runs extend it, so that

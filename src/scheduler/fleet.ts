@@ -21,7 +21,6 @@ export interface PolledAppliance {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Names of appliances. */
 export interface FleetChange {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -48,10 +47,7 @@ interface Watched<Appliance> {
 
 /** Spreads the handshakes of a large fleet; a few appliances start at once. */
 const betweenStartsMs = 10;
-/**
- * Interval of the maintenance timer, which evicts stale readings while nobody asks for an
- * exposition.
- */
+/** How often stale readings are evicted while nobody asks for an exposition. */
 const maintenanceMs = 1_000;
 /** Number of appliances that are compared and created before other work gets a tick. */
 const appliancesPerTick = 50;
@@ -138,7 +134,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
     return { appliances: this.#pollers.map((poller) => poller.status()), transitions: this.transitions };
   }
 
-  /** Returns the newest changes of state of all appliances, the newest first. */
+  /** Returns the newest changes of state, the newest first. */
   get transitions(): readonly Transition[] {
     return this.#history.newestFirst;
   }

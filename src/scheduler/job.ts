@@ -101,12 +101,10 @@ interface ByFarmState extends FarmReader {
 
 /** Reads farms one by one. */
 export interface FarmReader {
-  readonly collectFarm: CollectFarm;
+  readonly collectFarm: Awaited<ReturnType<FarmCollector['begin']>>;
   /** When it asked for what concerns all farms; undefined if it did not. */
   readonly askedAtElapsedMs: number | undefined;
 }
-
-export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
 
 /**
  * The result of a run. `closing`: the poller closes; `unsupported_route`: the appliance has no such

@@ -102,7 +102,6 @@ export class RunLifecycle {
     return Math.max(leastMs, Math.min(fairMs, maxStaleMs / 2));
   }
 
-  /** Returns true if the newest data of a collector lacks a part that its next run reads. */
   #isPartial(collector: Collector): boolean {
     const reading = this.#parts.state.reading(collector);
     return reading !== undefined && !isFarmCollector(collector) && collector.isPartial?.(reading.data) === true;

@@ -9,7 +9,6 @@ import { measuredIntervalMs } from './lateness.ts';
 import { ownGauges, type OwnNumbers } from './own-numbers.ts';
 import type { PollerServices } from './poller-services.ts';
 
-/** Keys of the exporter's own numbers in the metrics store. */
 const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
 /**
