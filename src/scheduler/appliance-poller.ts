@@ -36,7 +36,6 @@ import {
   waitUntil,
   makeUrgent,
 } from './job.ts';
-import { FarmReadPlanner } from './farm-read-planner.ts';
 import {
   type AppliancePollerParts,
   type PollerHandover,
@@ -67,7 +66,7 @@ export class AppliancePoller {
   readonly name: string;
   readonly counters: Counters;
   readonly state: ApplianceState;
-  readonly #parts: PollerServices;
+  readonly #services: PollerServices;
   readonly #publisher: StatusPublisher;
   readonly #closing = new AbortController();
   readonly #calls: Calls;
@@ -75,7 +74,6 @@ export class AppliancePoller {
   readonly #executor: StepExecutor;
   readonly #refresh: Refresh;
   readonly #due: DueList;
-  readonly #knownFarms: FarmReadPlanner;
   /** How far the elapsed clock was ahead of the steady clock at the last look. */
   #aheadMs: number;
   #jumpedAtElapsedMs = Number.NEGATIVE_INFINITY;
@@ -85,17 +83,17 @@ export class AppliancePoller {
   constructor(parts: AppliancePollerParts) {
     this.name = parts.name;
     this.counters = parts.counters;
-    const shared = createPollerServices(parts);
-    const { connect, breaker, log, jobs, polling, state } = shared;
-    this.#parts = shared;
+    const services = createPollerServices(parts);
+    const { connect, breaker, log, jobs, polling, state } = services;
+    this.#services = services;
     this.state = state;
-    this.#publisher = new StatusPublisher(shared);
+    this.#publisher = new StatusPublisher(services);
     this.#aheadMs = state.elapsedNow() - steadyNow();
     this.#calls = new Calls({
       connect,
       breaker,
       log,
-      onCall: (report) => this.#called(report),
+      onCall: (report) => this.#recordCall(report),
       onRecovered: () => this.#runMissed(),
       maxConcurrent: polling.maxConcurrentPerAppliance,
       maxBusyRatio: polling.maxBusyRatio,
@@ -106,11 +104,9 @@ export class AppliancePoller {
       notBefore: parts.handover?.notBefore,
       elapsedNow: state.elapsedNow,
     });
-    this.#lifecycle = new RunLifecycle({ ...shared, calls: this.#calls, publisher: this.#publisher });
-    this.#knownFarms = new FarmReadPlanner(state);
+    this.#lifecycle = new RunLifecycle({ ...services, calls: this.#calls, publisher: this.#publisher });
     this.#executor = new StepExecutor({
-      ...shared,
-      farmReadPlanner: this.#knownFarms,
+      ...services,
       calls: this.#calls,
       closing: this.#closing.signal,
       reasonToStop: (job) => (this.#lifecycle.needsActivation(job) ? 'unlicensed' : undefined),
@@ -132,12 +128,12 @@ export class AppliancePoller {
 
   /** Returns true after each enabled collector of the first group ran or was skipped. */
   get hadFirstRuns(): boolean {
-    return [...this.#parts.jobs].every(([name, { hadFirstRun }]) => hadFirstRun || !firstGroup.includes(name));
+    return [...this.#services.jobs].every(([name, { hadFirstRun }]) => hadFirstRun || !firstGroup.includes(name));
   }
 
   /** Returns the state for the poller that replaces this one, after this one is closed. */
   get handover(): PollerHandover {
-    const { state, availability, jobs, lateness } = this.#parts;
+    const { state, availability, jobs, lateness } = this.#services;
     return { state, availability: availability.state, jobs, lateness, notBefore: this.#calls.notBefore };
   }
 
@@ -153,7 +149,7 @@ export class AppliancePoller {
   start(): void {
     // A reload may close it while it waits for its start.
     if (this.#isClosed) return;
-    this.#makeDue([...this.#parts.jobs.values()].toSorted(byPriority));
+    this.#makeDue([...this.#services.jobs.values()].toSorted(byPriority));
   }
 
   /**
@@ -161,7 +157,7 @@ export class AppliancePoller {
    * is over, whatever its outcome.
    */
   run(collector: string, onlyFarms?: ReadonlySet<string>): Promise<void> {
-    const job = this.#parts.jobs.get(collector);
+    const job = this.#services.jobs.get(collector);
     if (!job || this.#isClosed) return Promise.resolve();
     if (job.run) return job.run.over.promise;
     makeUrgent(job);
@@ -186,13 +182,13 @@ export class AppliancePoller {
    * again at once what a jump of the clock made too old.
    */
   expire(): void {
-    const { jobs, state, availability, lateness } = this.#parts;
+    const { jobs, state, availability, lateness, farmReadPlanner } = this.#services;
     this.#noticeJump();
     const hasAnswered = availability.hasAnswered(state.elapsedNow()) === true;
     const expired = state.expire((reading) =>
       lateness.maxAgeMs(reading, jobs.get(reading.collector), {
         hasAnswered,
-        areStatesKnown: () => this.#knownFarms.areStatesKnown(reading),
+        areStatesKnown: () => farmReadPlanner.areStatesKnown(reading),
       }),
     );
     // However late its next step, it runs as soon as the breaker closes again.
@@ -218,7 +214,7 @@ export class AppliancePoller {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#due.close();
-    for (const { run } of this.#parts.jobs.values()) run?.over.resolve();
+    for (const { run } of this.#services.jobs.values()) run?.over.resolve();
     await this.#calls.close();
   }
 
@@ -247,7 +243,7 @@ export class AppliancePoller {
       if (!job.run) continue;
       makeUrgent(job);
       void job.run.over.promise.then(() => {
-        if (this.#parts.state.staleCollectors.has(job.collector.name)) this.#makeDue([job]);
+        if (this.#services.state.staleCollectors.has(job.collector.name)) this.#makeDue([job]);
       });
     }
     this.#makeDue(jobs.toSorted(byPriority));
@@ -255,8 +251,9 @@ export class AppliancePoller {
 
   /** Returns true for what asks or probes each farm while the first list is on its way. */
   #waitsForFarms({ collector }: Job): boolean {
-    const isNeeded = (isFarmCollector(collector) || collector.makesNoCalls === true) && !this.#parts.state.facts.farms;
-    return isNeeded && ['farms', 'summary'].some((name) => this.#parts.jobs.get(name)?.run);
+    const isNeeded =
+      (isFarmCollector(collector) || collector.makesNoCalls === true) && !this.#services.state.facts.farms;
+    return isNeeded && ['farms', 'summary'].some((name) => this.#services.jobs.get(name)?.run);
   }
 
   /** Begins a run, or goes on with the one under way. */
@@ -265,7 +262,7 @@ export class AppliancePoller {
     if (!run) return;
     const stepSteadyMs = steadyNow();
     const step = await this.#executor.makeStep(job, run);
-    this.#follow(step);
+    this.#followUp(step);
     if (step.reason === 'timeout' || step.reason === 'gateway_timeout') this.#recheckProxies(job);
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
@@ -278,7 +275,7 @@ export class AppliancePoller {
     // A step is never due before the last one, so that a job that is behind does not push away
     // others.
     const { nextIndex, farms } = run.byFarm;
-    const spreadMs = job.intervalMs * (maxShareOfInterval - this.#parts.polling.jitterRatio);
+    const spreadMs = job.intervalMs * (maxShareOfInterval - this.#services.polling.jitterRatio);
     waitUntil(job, { steadyMs: Math.max(stepSteadyMs, run.startedAtSteadyMs + (nextIndex * spreadMs) / farms.length) });
   }
 
@@ -295,19 +292,19 @@ export class AppliancePoller {
     const { collector } = job;
     if (!isFarmCollector(collector) || this.#lifecycle.reasonToSkip(job) || this.#isClosed) return;
     const step = await this.#executor.readFarm(job, collector, farm);
-    if (step) this.#follow(step);
+    if (step) this.#followUp(step);
     this.#publisher.publish();
   }
 
-  #called(report: CallReport): void {
-    const { availability, state, lateness } = this.#parts;
+  #recordCall(report: CallReport): void {
+    const { availability, state, lateness } = this.#services;
     if (report.authenticated) lateness.recordResponse();
     availability.recordCall(report, state.elapsedNow());
     this.counters.countCall(report);
   }
 
   /** Reads at once what a step has shown to be out of date. */
-  #follow({ changes, reason }: StepOutcome): void {
+  #followUp({ changes, reason }: StepOutcome): void {
     this.#publisher.invalidate();
     if (reason === 'unlicensed') this.#recheckActivation();
     if (!changes) return;
@@ -315,7 +312,7 @@ export class AppliancePoller {
     // Until their next run, backends and probes would show what was before.
     for (const farm of changed) void this.#refresh.readFarm(farm, newFarms.includes(farm));
     if (version) {
-      this.#parts.log.info(version, 'version changed, missing routes are tried again');
+      this.#services.log.info(version, 'version changed, missing routes are tried again');
       this.#tryMissingRoutes();
     }
     if (isReactivated) this.#runReactivated();
@@ -330,11 +327,11 @@ export class AppliancePoller {
     if (byMs < jumpMs) return;
     this.#jumpedAtElapsedMs = nowElapsedMs;
     const seconds = Math.round(byMs / 1_000);
-    this.#parts.log.info({ seconds }, 'the clock jumped ahead, what is too old now is read again');
+    this.#services.log.info({ seconds }, 'the clock jumped ahead, what is too old now is read again');
   }
 
   #tryMissingRoutes(): void {
-    for (const job of this.#parts.jobs.values()) retryRoute(job);
+    for (const job of this.#services.jobs.values()) retryRoute(job);
     this.#calls.forgetMissingRoutes();
   }
 
@@ -345,7 +342,7 @@ export class AppliancePoller {
   #recheckActivation(): void {
     if (steadyNow() - this.#activationRecheckedAtSteadyMs < betweenRechecksMs) return;
     this.#activationRecheckedAtSteadyMs = steadyNow();
-    this.#makeDue([this.#parts.jobs.get(activationCollector.name)].filter((job) => job !== undefined));
+    this.#makeDue([this.#services.jobs.get(activationCollector.name)].filter((job) => job !== undefined));
   }
 
   /**
@@ -361,7 +358,7 @@ export class AppliancePoller {
   #runReactivated(): void {
     this.#tryMissingRoutes();
     this.#makeDue(
-      [...this.#parts.jobs.values()].filter(
+      [...this.#services.jobs.values()].filter(
         ({ collector }) => collector.name !== activationCollector.name && !collector.makesNoCalls,
       ),
     );
@@ -375,7 +372,7 @@ export class AppliancePoller {
   #runMissed(): void {
     this.#tryMissingRoutes();
     this.#makeDue(
-      [...this.#parts.jobs.values()].filter(({ missed, collector }) => missed || collector.name === 'appliance'),
+      [...this.#services.jobs.values()].filter(({ missed, collector }) => missed || collector.name === 'appliance'),
     );
   }
 }

@@ -10,6 +10,7 @@ import { Availability, type AvailabilityState } from './availability.ts';
 import type { NotBefore } from './call-queue.ts';
 import type { Counters } from './counters.ts';
 import { CollectorFailures } from './collector-failures.ts';
+import { FarmReadPlanner } from './farm-read-planner.ts';
 import { createJob, type InheritedJob, type Job, type ScheduledCollector } from './job.ts';
 import { Lateness } from './lateness.ts';
 import { ReadingLog } from './reading-log.ts';
@@ -64,6 +65,7 @@ export interface PollerServices extends AppliancePollerParts {
   readonly availability: Availability;
   readonly breaker: Breaker;
   readonly lateness: Lateness;
+  readonly farmReadPlanner: FarmReadPlanner;
 }
 
 /** State that a poller gives to its replacement when the settings of an appliance change. */
@@ -102,5 +104,6 @@ export function createPollerServices(parts: AppliancePollerParts): PollerService
     upForMs: () => Math.min(...asking.map((job) => lateness.lifeMs(job))),
   });
   counters.startAtZero([...jobs.keys()]);
-  return { ...parts, jobs, state, readingPublisher, failures, availability, breaker, lateness };
+  const farmReadPlanner = new FarmReadPlanner(state);
+  return { ...parts, jobs, state, readingPublisher, failures, availability, breaker, lateness, farmReadPlanner };
 }

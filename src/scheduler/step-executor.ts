@@ -10,7 +10,6 @@ import { steadyNow } from '../lib/time.ts';
 import type { CallPriority } from './call-queue.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
-import type { FarmReadPlanner } from './farm-read-planner.ts';
 import { L4Farms } from './l4-farms.ts';
 import {
   type ByFarm,
@@ -38,7 +37,6 @@ interface StepExecutorParts extends PollerServices {
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
   readonly reasonToStop: (job: Job) => SkipReason | undefined;
-  readonly farmReadPlanner: FarmReadPlanner;
 }
 
 type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
