@@ -193,12 +193,12 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         const message = `GET ${endpoint}: a name that no path can carry was not asked for`;
         throw new ApplianceError('bad_request', { endpoint, message });
       }
-      const named = (found: readonly Unreadable[]): void =>
+      const reportUnreadable = (found: readonly Unreadable[]): void =>
         onUnreadable?.(found.map((each) => ({ ...each, endpoint, example: presentable(each.example, keys) })));
       const spec = {
         schema: row.reply,
         maxValues: maxValuesOf(row.maxValues, bodyBytes),
-        onUnreadable: onUnreadable && named,
+        onUnreadable: onUnreadable && reportUnreadable,
       };
       const { patienceMs = 0 } = row;
       const call = {

@@ -61,10 +61,10 @@ function createDecoder(): Decode {
     const fits = validate(body);
     // None is kept for the next reply: a value may have megabytes.
     const found = unreadableParts.splice(0);
-    if (!fits) return malformed(sentence(validate.errors?.[0]));
+    if (!fits) return malformed(sentenceOf(validate.errors?.[0]));
     const decisive = onUnreadable ? undefined : found.find(({ isNumber }) => !isNumber);
     if (decisive) return malformed(decisive.because);
-    if (found.length > 0) onUnreadable?.(summarized(found));
+    if (found.length > 0) onUnreadable?.(summarize(found));
     return { ok: true };
   };
 }
@@ -82,13 +82,13 @@ function malformed(because: string) {
   return { ok: false, reason: 'malformed', because } as const;
 }
 
-function sentence(error: ErrorObject | undefined): string {
+function sentenceOf(error: ErrorObject | undefined): string {
   return `${error?.instancePath || 'the body'} ${error?.message ?? 'does not fit'}`;
 }
 
 const maxExample = 40;
 
-function summarized(unreadableParts: readonly UnreadablePart[]): readonly Unreadable[] {
+function summarize(unreadableParts: readonly UnreadablePart[]): readonly Unreadable[] {
   return [...Map.groupBy(unreadableParts, ({ field }) => field)].map(([field, ofField]) => ({
     field,
     count: ofField.reduce((sum, { count }) => sum + count, 0),
@@ -146,7 +146,7 @@ function partsKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeyword
           field: String(parentDataProperty),
           count: 1,
           value,
-          because: sentence(validate.errors?.[0]),
+          because: sentenceOf(validate.errors?.[0]),
         });
         return true;
       };
@@ -178,10 +178,10 @@ function listKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeywordD
           } else {
             const [error] = validate.errors ?? [];
             reportUnreadable({
-              field: failedField(error) ?? list,
+              field: fieldOf(error) ?? list,
               count: 1,
               value: rows[index],
-              because: sentence(error),
+              because: sentenceOf(error),
             });
           }
         }
@@ -258,21 +258,21 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
   const isFlag = typeof value === 'boolean' && (kind === 'text' || kind === 'state');
   if (typeof value !== 'number' && typeof value !== 'string' && !isFlag) return undefined;
   const written = String(value);
-  const text = trimmed(written);
-  if (kind === 'name') return text === '' ? undefined : bounded(written, maxNameLength);
-  if (kind === 'text') return bounded(text, maxTextLength);
-  if (kind === 'state') return truncate(text, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
+  const text = trim(written);
+  if (kind === 'name') return text === '' ? undefined : bound(written, maxNameLength);
+  if (kind === 'text') return bound(text, maxTextLength);
+  if (kind === 'state') return beginning(text, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
   if (text === '') return null;
   const number = typeof value === 'number' ? value : decimal.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(number) && (kind === 'signed' || number >= 0) ? number : undefined;
 }
 
-function trimmed(text: string): string {
+function trim(text: string): string {
   const part = text.trim();
   return part.length < text.length ? copyText(part) : text;
 }
 
 /** Bounds what is kept of a text; no appliance has an object of the name that a longer one gets. */
-function bounded(text: string, maxLength: number): string {
+function bound(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : digestForm(text, text, maxLength);
 }

@@ -110,9 +110,13 @@ export function createRelay(options: RelayOptions): Relay {
     const response = await exchange(`${basePath}${request.path}`, request);
     // An upgrade may have moved the API. This response stands; the next call searches again.
     hasApi(basePath, response);
-    const beginning = await failing(request, readBeginning(response.body, maxBufferedBytes));
+    const beginning = await withApplianceError(request, readBeginning(response.body, maxBufferedBytes));
     const body = Buffer.isBuffer(beginning) ? beginning : countBytes(beginning, request.path);
-    return { status: response.statusCode, headers: relayable(response.headers, keys), body: masked(body, keys) };
+    return {
+      status: response.statusCode,
+      headers: relayableHeaders(response.headers, keys),
+      body: maskKeys(body, keys),
+    };
   }
 
   /** Finds the base path with a read: a write must not be tried under two paths. */
@@ -121,7 +125,7 @@ export function createRelay(options: RelayOptions): Relay {
     const candidates = basePaths.candidates(url);
     for (const basePath of candidates) {
       const response = await exchange(`${basePath}${probePath}`, probe);
-      await failing(probe, response.body.dump());
+      await withApplianceError(probe, response.body.dump());
       if (hasApi(basePath, response)) return basePath;
     }
     const because = `${url.host} answers, but has no management API under ${candidates.join(' or ')}`;
@@ -151,13 +155,13 @@ export function createRelay(options: RelayOptions): Relay {
       onSending: asking.onSending,
       ...(body === undefined ? {} : { body }),
     });
-    return await failing(request, sending).catch((error: unknown) => {
+    return await withApplianceError(request, sending).catch((error: unknown) => {
       throw asking.refusal ?? error;
     });
   }
 
   /** Resolves or rejects like a step, but with an {@link ApplianceError}. */
-  async function failing<Result>({ path, signal }: RelayRequest, step: Promise<Result>): Promise<Result> {
+  async function withApplianceError<Result>({ path, signal }: RelayRequest, step: Promise<Result>): Promise<Result> {
     try {
       return await step;
     } catch (error) {
@@ -201,14 +205,17 @@ function countBytes(body: Readable, endpoint: string): Readable {
   return pipeline(body, counting, () => undefined);
 }
 
-function masked(body: Buffer | Readable, keys: readonly Secret[]): Buffer | Readable {
+function maskKeys(body: Buffer | Readable, keys: readonly Secret[]): Buffer | Readable {
   if (Buffer.isBuffer(body)) return keys.reduce(maskWhole, body);
   const masks = keys.flatMap((secret) => maskStream(secret) ?? []);
   // A failure destroys both streams, so the reader of the body sees it.
   return masks.reduce((source: Readable, mask) => pipeline(source, mask, () => undefined), body);
 }
 
-function relayable(headers: Dispatcher.ResponseData['headers'], keys: readonly Secret[]): Record<string, string> {
+function relayableHeaders(
+  headers: Dispatcher.ResponseData['headers'],
+  keys: readonly Secret[],
+): Record<string, string> {
   const kept = relayedHeaders.map((name) => [name, scrub(headerOf(headers, name), keys)] as const);
   const present = kept.filter(([, value]) => value !== '');
   // Node decodes and encodes bytes above ASCII differently, which could produce a line break.

@@ -46,7 +46,7 @@ export function checkResponse(response: ApplianceResponse, spec: ReplySpec): Che
   // Early releases label JSON as text (docs/api.md §3.19 and §7).
   if (mediaType !== expected && mediaType !== 'text/plain')
     return malformed(`expected ${expected}, got ${mediaType || 'no content type'}`);
-  const body = expected === 'text/plain' ? { json: text } : parse(shortened(schema, text), maxValues);
+  const body = expected === 'text/plain' ? { json: text } : parse(withoutLongList(schema, text), maxValues);
   if ('reason' in body) return { ...body, provesKey: false };
   if (isErrorRow(body.json))
     return malformed(`the appliance answered 200 with an error${sentenceOf(body.json, mediaType)}`);
@@ -55,7 +55,7 @@ export function checkResponse(response: ApplianceResponse, spec: ReplySpec): Che
 }
 
 /** Leaves out of a text the list of which the schema reads the length alone. */
-function shortened(schema: TSchema, text: string): string {
+function withoutLongList(schema: TSchema, text: string): string {
   const list = lengthKeyword in schema ? schema[lengthKeyword] : undefined;
   return typeof list === 'string' ? withLengthOf(list, text) : text;
 }

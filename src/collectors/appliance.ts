@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { type ApplianceCollector, type CollectContext, orIfMissing } from './collector.ts';
-import { configured, knownOf } from './configured.ts';
+import { configured, reportedSettings } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
 /** Texts are empty where the appliance does not say. */
@@ -43,7 +43,7 @@ export const applianceCollector: ApplianceCollector<ApplianceDescription> = {
     return { ...(await readDescription(context)), labels: context.labels };
   },
   configured: ({ hostname, product, version, edition, apiVersion, kernel }) => [
-    configured('version', '', knownOf({ hostname, product, version, edition, api: apiVersion, kernel })),
+    configured('version', '', reportedSettings({ hostname, product, version, edition, api: apiVersion, kernel })),
   ],
   families: [
     applianceRows.info(
@@ -60,14 +60,14 @@ function readDescription({ read }: CollectContext): Promise<Omit<ApplianceDescri
     async () => {
       const { params } = await read('readSystemInfo', {});
       const apiVersion = params.last_api_version ?? params.last_zapi_version ?? '';
-      return { ...basics(params), edition: params.edition ?? '', apiVersion };
+      return { ...identityOf(params), edition: params.edition ?? '', apiVersion };
     },
-    async () => ({ ...basics((await read('readSystemVersion', {})).params), edition: '', apiVersion: '' }),
+    async () => ({ ...identityOf((await read('readSystemVersion', {})).params), edition: '', apiVersion: '' }),
   );
 }
 
 /** Names the product by the key under which its release stands (docs/api.md §7). */
-function basics(params: Versions): Pick<ApplianceDescription, 'hostname' | 'product' | 'version' | 'kernel'> {
+function identityOf(params: Versions): Pick<ApplianceDescription, 'hostname' | 'product' | 'version' | 'kernel'> {
   const product = products.find((name) => params[`${name}_version`]);
   return {
     hostname: params.hostname ?? '',

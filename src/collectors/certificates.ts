@@ -2,7 +2,7 @@ import { statesOf, stateWord } from '../appliance/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
 import type { ApplianceCollector } from './collector.ts';
-import { configured, knownOf } from './configured.ts';
+import { configured, reportedSettings } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Certificate {
@@ -92,7 +92,7 @@ function toCertificate(listed: ListedCertificate): Certificate {
 
 function toConfigured({ file: name, kind, commonName, issuer, notBeforeSeconds, notAfterSeconds }: Certificate) {
   const dates = { not_before: dateOf(notBeforeSeconds), not_after: dateOf(notAfterSeconds) };
-  return configured('certificate', name, knownOf({ kind, common_name: commonName, issuer, ...dates }));
+  return configured('certificate', name, reportedSettings({ kind, common_name: commonName, issuer, ...dates }));
 }
 
 function dateOf(seconds: number | undefined): string | undefined {

@@ -117,13 +117,13 @@ export function configuredFarm(farm: string, settings: ConfiguredSettings): Conf
 export function settingsOfFarm(params: object): ConfiguredSettings {
   return {
     ...textsIn(params, farmSettings),
-    ...mapped(params, headerLists, headerNames),
-    ...mapped(params, errorPages, digestOf),
+    ...mapFields(params, headerLists, headerNames),
+    ...mapFields(params, errorPages, digestOf),
   };
 }
 
 export function configuredService(farm: string, service: string, row: object): ConfiguredObject {
-  const settings = { ...textsIn(row, serviceSettings), ...mapped(row, ['redirect'], withoutCredentials) };
+  const settings = { ...textsIn(row, serviceSettings), ...mapFields(row, ['redirect'], withoutCredentials) };
   return { object: 'service', farm, service, name: service, settings };
 }
 
@@ -153,7 +153,7 @@ export function configuredBackend(
 }
 
 export function configuredCheck(name: string, row: object): ConfiguredObject {
-  return configured('check', name, { ...textsIn(row, checkSettings), ...mapped(row, ['command'], programOf) });
+  return configured('check', name, { ...textsIn(row, checkSettings), ...mapFields(row, ['command'], programOf) });
 }
 
 export function configured(object: ConfiguredKind, name: string, settings: ConfiguredSettings): ConfiguredObject {
@@ -161,7 +161,7 @@ export function configured(object: ConfiguredKind, name: string, settings: Confi
 }
 
 /** Leaves out the settings that the appliance does not report. */
-export function knownOf(settings: Readonly<Record<string, string | undefined>>): ConfiguredSettings {
+export function reportedSettings(settings: Readonly<Record<string, string | undefined>>): ConfiguredSettings {
   return Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
   );
@@ -172,10 +172,10 @@ const maxLength = 256;
 
 /** Returns the texts in these fields; what is missing, or is not a text, is left out. */
 function textsIn(row: object, names: readonly string[]): ConfiguredSettings {
-  return mapped(row, names, (value) => settingText(value));
+  return mapFields(row, names, (value) => settingText(value));
 }
 
-function mapped(
+function mapFields(
   row: object,
   names: readonly string[],
   toText: (value: unknown) => string | undefined,

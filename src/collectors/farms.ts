@@ -1,7 +1,7 @@
 import { statesOf } from '../appliance/states.ts';
 import { hasProxy } from '../appliance/http-proxy.ts';
 import { type ApplianceCollector, farmAreas } from './collector.ts';
-import { configuredFarm, knownOf } from './configured.ts';
+import { configuredFarm, reportedSettings } from './configured.ts';
 import { type FarmList, readFarms } from './farm-list.ts';
 import { rowsOf } from './rows.ts';
 
@@ -27,7 +27,7 @@ export const farmsCollector: ApplianceCollector<FarmList> = {
     farms.map(({ name, profile, vip, vport }) => {
       // A summary, which has no address, says http of an HTTPS farm as well.
       const isKnown = profile !== 'http' || vip !== undefined;
-      return configuredFarm(name, knownOf({ profile: isKnown ? profile : undefined, vip, vport }));
+      return configuredFarm(name, reportedSettings({ profile: isKnown ? profile : undefined, vip, vport }));
     }),
   families: [
     farmRows.stateSet(

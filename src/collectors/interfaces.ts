@@ -1,7 +1,7 @@
 import { stateWord } from '../appliance/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { type ApplianceCollector, type CollectContext, orIfMissing } from './collector.ts';
-import { configured, knownOf } from './configured.ts';
+import { configured, reportedSettings } from './configured.ts';
 import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';
 
@@ -59,7 +59,7 @@ export const interfacesCollector: ApplianceCollector<Interfaces> = {
   configured: ({ interfaces }) =>
     interfaces.map(({ name, kind, ip, mac, parent }) =>
       // Every interface has these; without an address, it has none.
-      configured('interface', name, { ip, ...knownOf({ kind, mac, parent }) }),
+      configured('interface', name, { ip, ...reportedSettings({ kind, mac, parent }) }),
     ),
   families: [
     trafficRows.counter(

@@ -81,7 +81,7 @@ export async function probeVip(request: ProbeRequest, signal: AbortSignal): Prom
   // Comes once the server has presented its certificate, and before it judges that of the client.
   // Node has the certificate of a handshake at one time only, and returns it once.
   socket.on('keylog', () => (presented ??= (socket as TLSSocket).getPeerX509Certificate()));
-  const served = (): Pick<ProbeResult, 'certificate'> => {
+  const presentedCertificate = (): Pick<ProbeResult, 'certificate'> => {
     const certificate = presented && toServedCertificate(presented, serverName ?? '');
     return certificate ? { certificate } : {};
   };
@@ -90,12 +90,17 @@ export async function probeVip(request: ProbeRequest, signal: AbortSignal): Prom
     connectSeconds = (steadyNow() - startSteadyMs) / 1_000;
     if (serverName === undefined) return { isReachable: true, connectSeconds };
     await once(socket, 'secureConnect');
-    const { certificate } = served();
+    const { certificate } = presentedCertificate();
     return { isReachable: true, connectSeconds, ...(certificate ? { certificate } : { failure: 'tls' }) };
   } catch (error) {
     signal.throwIfAborted();
     if (connectSeconds !== undefined)
-      return { isReachable: true, connectSeconds, failure: error === timedOut ? 'timeout' : 'tls', ...served() };
+      return {
+        isReachable: true,
+        connectSeconds,
+        failure: error === timedOut ? 'timeout' : 'tls',
+        ...presentedCertificate(),
+      };
     if (ownFailures.includes(errorCode(error))) return { isReachable: undefined };
     const isLate = error === timedOut || errorCode(error) === 'ETIMEDOUT';
     return { isReachable: false, failure: isLate ? 'timeout' : 'refused' };
@@ -123,16 +128,16 @@ function handshake(host: string, port: number, servername: string): TLSSocket {
 function toServedCertificate(certificate: X509Certificate, serverName: string): ServedCertificate | undefined {
   try {
     return {
-      ...describeOne(certificate),
+      ...toPresentedCertificate(certificate),
       coversName: serverName === '' ? undefined : Boolean(certificate.checkHost(serverName, { subject: 'never' })),
-      intermediates: intermediatesOf(certificate).map(describeOne),
+      intermediates: intermediatesOf(certificate).map(toPresentedCertificate),
     };
   } catch {
     return undefined;
   }
 }
 
-function describeOne(certificate: X509Certificate): PresentedCertificate {
+function toPresentedCertificate(certificate: X509Certificate): PresentedCertificate {
   const { subject, serialNumber, fingerprint256, validFrom, validTo } = certificate;
   return {
     commonName: partOf(subject, 'CN') ?? '',

@@ -6,10 +6,10 @@ import { buildApplianceStatus } from '../state/appliance-status.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../state/status.ts';
 import type { Job } from './job.ts';
 import { measuredIntervalMs } from './lateness.ts';
-import { ownGauges, type OwnNumbers } from './own-numbers.ts';
+import { pollerGauges, type PollerMetrics } from './poller-metrics.ts';
 import type { PollerServices } from './poller-services.ts';
 
-const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
+const storeKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
 /**
  * Describes the appliance, publishes the exporter's own numbers in `/metrics`, and tells listeners
@@ -51,11 +51,11 @@ export class StatusPublisher {
     this.#published = published;
     this.#status = undefined;
     this.#notifyListeners(numbers);
-    store.put(name, ownKeys.counters, counters.current());
-    store.put(name, ownKeys.gauges, fillRegistry(name, writeReading(ownGauges, numbers, { compact: false })));
+    store.put(name, storeKeys.counters, counters.current());
+    store.put(name, storeKeys.gauges, fillRegistry(name, writeReading(pollerGauges, numbers, { compact: false })));
   }
 
-  #numbers(): OwnNumbers {
+  #numbers(): PollerMetrics {
     const { name, jobs, store, breaker, availability, state } = this.#parts;
     const nowElapsedMs = state.elapsedNow();
     return {
@@ -74,7 +74,7 @@ export class StatusPublisher {
     };
   }
 
-  #notifyListeners({ up, failureReason }: OwnNumbers): void {
+  #notifyListeners({ up, failureReason }: PollerMetrics): void {
     const isChange = up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp;
     this.#wasUp = up ?? this.#wasUp;
     if (isChange) for (const listener of this.#parts.listeners ?? []) listener.onAnswering?.(up, failureReason);

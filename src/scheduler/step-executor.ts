@@ -200,7 +200,7 @@ export class StepExecutor {
   async #attempt({ job, farm, readerAskedAtElapsedMs, priority }: StepTarget, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, state } = this.#parts;
     const startSteadyMs = steadyNow();
-    const own: StepCalls = {
+    const stepCalls: StepCalls = {
       signal: closing,
       priority,
       skipReason: () => reasonToStop(job),
@@ -210,10 +210,10 @@ export class StepExecutor {
       unreadable: [],
     };
     try {
-      const data = await work(this.#contextOf(calls.reader(own), job), own);
-      const changes = this.#keep({ job, farm, readerAskedAtElapsedMs }, data, own);
+      const data = await work(this.#contextOf(calls.reader(stepCalls), job), stepCalls);
+      const changes = this.#keep({ job, farm, readerAskedAtElapsedMs }, data, stepCalls);
       // An appliance that is deactivated may be activated at any moment, and have the routes then.
-      if (state.facts.isActivated !== false) calls.rememberMissingRoutes(own);
+      if (state.facts.isActivated !== false) calls.rememberMissingRoutes(stepCalls);
       return { outcome: 'ok', ...(changes && { changes }) };
     } catch (thrown) {
       if (closing.aborted) return { outcome: 'closing' };
@@ -221,7 +221,7 @@ export class StepExecutor {
       lateness.recordLoss(steadyNow() - startSteadyMs);
       return this.#failed(job, farm, toError(thrown));
     } finally {
-      chargeRun(job, own.spentSeconds);
+      chargeRun(job, stepCalls.spentSeconds);
     }
   }
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { collectorFamilies } from '../../src/collectors/registry.ts';
 import { isRecord } from '../../src/lib/check.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
-import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
+import { pollerFamilies } from '../../src/scheduler/poller-metrics.ts';
 import type { ApplianceStatus } from '../../src/state/status.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';
@@ -92,7 +92,7 @@ it('an appliance that sends damaged bodies loses at most its own readings, and n
  * of it can be read, and the status says the same.
  */
 async function pageAfterRun(sound: ReplayServer, spoilt: ReplayServer, runs: readonly string[]): Promise<string> {
-  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
+  const store = createMetricsStore([...collectorFamilies, ...pollerFamilies]);
   store.arrange(['lb-sound', 'lb-spoilt']);
   const pollerOf = (name: string, server: ReplayServer) =>
     createTestPoller(server, { apiKey: server.apiKey, parts: { name, store } });

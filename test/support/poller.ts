@@ -11,7 +11,7 @@ import type { AppliancePollerParts } from '../../src/scheduler/poller-services.t
 import { createCounters } from '../../src/scheduler/counters.ts';
 import { createCron } from '../../src/scheduler/schedule.ts';
 import type { ScheduledCollector } from '../../src/scheduler/job.ts';
-import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
+import { pollerFamilies } from '../../src/scheduler/poller-metrics.ts';
 import { textOf } from './store-text.ts';
 
 /** The facts that a poller needs about a server that acts as an appliance. */
@@ -70,7 +70,7 @@ export function createPoller({
 
 /** A store for the page of one appliance. */
 export function createStoreFor(appliance: string): MetricsStore {
-  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
+  const store = createMetricsStore([...collectorFamilies, ...pollerFamilies]);
   store.arrange([appliance]);
   return store;
 }

@@ -8,7 +8,7 @@ import { counterFamilies } from './counters.ts';
 import type { LastRun } from './job.ts';
 
 /** The exporter's own gauges for one appliance. */
-export interface OwnNumbers {
+export interface PollerMetrics {
   readonly up: boolean | undefined;
   readonly failureReason: FailureReason | undefined;
   readonly breaker: BreakerState;
@@ -24,11 +24,13 @@ export interface OwnNumbers {
   readonly series: number;
 }
 
-const applianceRows = rowsOf((numbers: OwnNumbers) => [numbers], {});
-const failureRows = rowsOf(({ failureReason }: OwnNumbers) => (failureReason ? [failureReason] : []), {});
-const collectorRows = rowsOf(({ collectors }: OwnNumbers) => collectors, { collector: ({ collector }) => collector });
+const applianceRows = rowsOf((numbers: PollerMetrics) => [numbers], {});
+const failureRows = rowsOf(({ failureReason }: PollerMetrics) => (failureReason ? [failureReason] : []), {});
+const collectorRows = rowsOf(({ collectors }: PollerMetrics) => collectors, {
+  collector: ({ collector }) => collector,
+});
 
-export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
+export const pollerGauges: readonly ReadingFamily<PollerMetrics>[] = [
   applianceRows.gauge(
     'zlb_up',
     '1 while the appliance answers, and accepted the key within the shortest max_stale of its collectors (any call).',
@@ -94,7 +96,7 @@ export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
   applianceRows.gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).', ({ series }) => series),
 ];
 
-export const ownFamilies: readonly Family[] = [...ownGauges.map(({ family }) => family), ...counterFamilies];
+export const pollerFamilies: readonly Family[] = [...pollerGauges.map(({ family }) => family), ...counterFamilies];
 
 function seconds(ms: number | undefined): number | null {
   return ms === undefined ? null : ms / 1_000;
