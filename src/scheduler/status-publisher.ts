@@ -12,7 +12,7 @@ import type { PollerServices } from './poller-services.ts';
 const storeKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
 /**
- * Describes the appliance, publishes the exporter's own numbers in `/metrics`, and tells listeners
+ * Describes the appliance, publishes the poller's own metrics in `/metrics`, and tells listeners
  * when the appliance starts or stops to answer.
  */
 export class StatusPublisher {
@@ -38,7 +38,7 @@ export class StatusPublisher {
   }
 
   /**
-   * Publishes the exporter's own numbers if one has changed. Called before each look at the page, so
+   * Publishes the poller's own metrics if one has changed. Called before each look at the page, so
    * that fresh samples never appear next to `zlb_up 0`.
    */
   publishIfChanged(): void {
