@@ -372,7 +372,9 @@ export class AppliancePoller {
   #runMissed(): void {
     this.#tryMissingRoutes();
     this.#makeDue(
-      [...this.#services.jobs.values()].filter(({ missed, collector }) => missed || collector.name === 'appliance'),
+      [...this.#services.jobs.values()].filter(
+        ({ hasMissedRun, collector }) => hasMissedRun || collector.name === 'appliance',
+      ),
     );
   }
 }

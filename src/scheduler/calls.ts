@@ -142,7 +142,7 @@ export class Calls {
     });
   }
 
-  #idled(): void {
+  #probeIfIdle(): void {
     const isBusy = steadyNow() < this.#queue.notBefore.urgentSteadyMs;
     if (!isBusy && !this.#closing.signal.aborted && this.#parts.mayProbe()) this.#startProbing();
   }
@@ -227,7 +227,7 @@ export class Calls {
   #onCall(report: CallReport): void {
     clearTimeout(this.#idle);
     // A slow appliance is asked enough, and might not answer a probe in time.
-    if (report.seconds * 2_000 < probeLimitMs) this.#idle = setTimeout(() => this.#idled(), this.#parts.idleMs);
+    if (report.seconds * 2_000 < probeLimitMs) this.#idle = setTimeout(() => this.#probeIfIdle(), this.#parts.idleMs);
     // A timeout may be that of a proxy, while all else answers: a probe tells.
     if (report.reason === 'timeout' && report.asksProxies) this.#startProbing();
     else this.#judge(report);

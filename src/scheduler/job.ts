@@ -37,7 +37,7 @@ interface JobState extends ScheduledCollector {
   run: Run | undefined;
   last: LastRun;
   /** True if the breaker or a failure prevented its last run, or a reading of it was evicted. */
-  missed: boolean;
+  hasMissedRun: boolean;
   /** When a missing route of an optional collector is tried again; undefined if none is missing. */
   retryAtElapsedMs: number | undefined;
   /** Why it does not run at present, and since when. */
@@ -150,7 +150,7 @@ export function createJob(
     isUrgent: false,
     run: undefined,
     last: before?.last ?? {},
-    missed: false,
+    hasMissedRun: false,
     retryAtElapsedMs: before?.retryAtElapsedMs,
     blocked: undefined,
     hadFirstRun: false,
@@ -196,7 +196,7 @@ export function beginRun(
 /** Records that a job does not run for now; `sinceMs` for a reason that lasts. */
 export function skipRun(job: JobState, reason: SkipReason, sinceMs: number | undefined): void {
   job.hadFirstRun = true;
-  if (reason === 'breaker_open') job.missed = true;
+  if (reason === 'breaker_open') job.hasMissedRun = true;
   if (sinceMs !== undefined) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? sinceMs };
 }
 
@@ -210,7 +210,7 @@ export function endRun(job: JobState, { spentSeconds }: Run, outcome: RunOutcome
   job.run = undefined;
   job.isUrgent = false;
   job.hadFirstRun = true;
-  job.missed = outcome === 'failed' || outcome === 'breaker_open';
+  job.hasMissedRun = outcome === 'failed' || outcome === 'breaker_open';
   job.spentSeconds = spentSeconds;
   job.due = due;
 }
@@ -223,7 +223,7 @@ export function waitForSchedule(job: JobState, due: Due): void {
 
 /** Records that a reading of a job was evicted: it runs as soon as the breaker closes. */
 export function missRun(job: JobState): void {
-  job.missed = true;
+  job.hasMissedRun = true;
 }
 
 /** Allows another try of the route that the appliance lacked. */

@@ -53,7 +53,7 @@ export class RunLifecycle {
     for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
     const reason = this.reasonToSkip(job);
     if (reason) {
-      waitForSchedule(job, this.#afterRun(job, next, 0));
+      waitForSchedule(job, this.#dueAfterRun(job, next, 0));
       this.#skip(job, reason);
       this.#parts.publisher.publish();
       return undefined;
@@ -75,9 +75,9 @@ export class RunLifecycle {
 
   /**
    * Returns when a job is due whose run is over: by its schedule, but not before the first
-   * collector has left others their part of the budget; soon for the activation that is missing.
+   * collector has left others their part of the budget; soon for the activation of a deactivated one.
    */
-  #afterRun(job: Job, next: Due, earliestSteadyMs: number): Due {
+  #dueAfterRun(job: Job, next: Due, earliestSteadyMs: number): Due {
     const isAwaited = this.#parts.state.facts.isActivated === false && job.collector.name === activationCollector.name;
     const soonSteadyMs = steadyNow() + whileDeactivatedMs;
     if (isAwaited && soonSteadyMs < next.steadyMs) return { steadyMs: soonSteadyMs };
@@ -115,17 +115,26 @@ export class RunLifecycle {
 
   end(job: Job, run: Run, outcome: RunOutcome): void {
     const { state, readingPublisher } = this.#parts;
-    endRun(job, run, outcome, this.#afterRun(job, run.next, run.startedAtSteadyMs + this.#leastIntervalMs(job, run)));
+    endRun(
+      job,
+      run,
+      outcome,
+      this.#dueAfterRun(job, run.next, run.startedAtSteadyMs + this.#leastIntervalMs(job, run)),
+    );
     if (outcome !== 'closing') {
       if (outcome !== 'ok' && !state.reading(job.collector)) readingPublisher.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
-      else this.#ran(job, run, outcome);
+      else this.#recordResult(job, run, outcome);
       this.#parts.publisher.publish();
     }
     run.over.resolve();
   }
 
-  #ran(job: Job, { startedAtMs, startedAtSteadyMs }: Run, outcome: 'ok' | 'failed' | 'unsupported_route'): void {
+  #recordResult(
+    job: Job,
+    { startedAtMs, startedAtSteadyMs }: Run,
+    outcome: 'ok' | 'failed' | 'unsupported_route',
+  ): void {
     // A collector without its route neither succeeds nor fails.
     if (outcome === 'unsupported_route') return recordRun(job, {}, this.#parts.state.elapsedNow() + missingForMs);
     const ok = outcome === 'ok';

@@ -93,7 +93,7 @@ export class StepExecutor {
     if (run.byFarm && priority === 'routine' && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
     if (run.byFarm && !run.isOutdated) return await this.#nextFarm({ job, priority }, collector, run.byFarm);
     markOutdated(run, false);
-    const { reader, ...step } = await this.#begin({ job, priority }, collector);
+    const { reader, ...step } = await this.#beginReader({ job, priority }, collector);
     if (!reader) return step;
     const { farms } = setFarms(run, { ...reader, ...this.#farmsOf(job, collector) });
     return { outcome: farms.length === 0 ? 'ok' : undefined };
@@ -104,8 +104,8 @@ export class StepExecutor {
     const farm = this.#listed(name);
     if (!farm || !collector.covers(farm)) return undefined;
     const target = { job, priority: 'immediate' } as const;
-    const { reader, ...step } = await this.#begin(target, collector);
-    return reader ? await this.#oneFarm(target, farm, reader) : step;
+    const { reader, ...step } = await this.#beginReader(target, collector);
+    return reader ? await this.#collectFarm(target, farm, reader) : step;
   }
 
   /**
@@ -129,21 +129,21 @@ export class StepExecutor {
   async #nextFarm(target: StepTarget, collector: FarmCollector, byFarm: ByFarm): Promise<StepOutcome> {
     const farm = takeFarm(byFarm);
     const isLast = byFarm.nextIndex >= byFarm.farms.length;
-    const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
+    const outcomeAtEnd = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
     // It may have been deleted, or become silent, in the course of the run.
     const newest = farm && this.#listed(farm.name);
-    if (!newest || !collector.covers(newest)) return { outcome: isOver() };
-    const step = await this.#oneFarm(target, farm, byFarm);
+    if (!newest || !collector.covers(newest)) return { outcome: outcomeAtEnd() };
+    const step = await this.#collectFarm(target, farm, byFarm);
     const { outcome } = step;
     if (outcome === 'closing') return step;
     // A failure before the run was cut off counts.
     if (isOneOf(skipReasons, outcome)) return { outcome: byFarm.worst === 'ok' ? outcome : byFarm.worst };
     if (outcome !== 'ok') failFarm(byFarm);
-    return { ...step, outcome: isOver() };
+    return { ...step, outcome: outcomeAtEnd() };
   }
 
   /** Begins to ask farm by farm; it failed if `reader` is undefined. */
-  async #begin(
+  async #beginReader(
     target: StepTarget,
     collector: FarmCollector,
   ): Promise<StepOutcome & { reader: FarmReader | undefined }> {
@@ -155,7 +155,11 @@ export class StepExecutor {
     return { ...step, reader };
   }
 
-  async #oneFarm(target: StepTarget, farm: Farm, { collectFarm, askedAtElapsedMs }: FarmReader): Promise<StepOutcome> {
+  async #collectFarm(
+    target: StepTarget,
+    farm: Farm,
+    { collectFarm, askedAtElapsedMs }: FarmReader,
+  ): Promise<StepOutcome> {
     const { job } = target;
     const step = await this.#attempt(
       { ...target, farm: farm.name, readerAskedAtElapsedMs: askedAtElapsedMs },
@@ -219,7 +223,7 @@ export class StepExecutor {
       if (closing.aborted) return { outcome: 'closing' };
       if (thrown instanceof NotAskedError) return { outcome: thrown.reason };
       lateness.recordLoss(steadyNow() - startSteadyMs);
-      return this.#failed(job, farm, toError(thrown));
+      return this.#recordFailure(job, farm, toError(thrown));
     } finally {
       chargeRun(job, stepCalls.spentSeconds);
     }
@@ -245,7 +249,7 @@ export class StepExecutor {
     return changes;
   }
 
-  #failed({ collector }: Job, farm: string | undefined, error: Error): StepOutcome {
+  #recordFailure({ collector }: Job, farm: string | undefined, error: Error): StepOutcome {
     const { failures, counters } = this.#parts;
     if (error instanceof ApplianceError && error.routeMissing && collector.optional) {
       failures.logMissingRoute(collector.name, error);
