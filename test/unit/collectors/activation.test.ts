@@ -132,8 +132,8 @@ describe('the activation collector', () => {
     ],
     ['an older release without either: unknown', older(missing, missing), { status: 'unknown' }],
     ['an older release whose key may read neither', older(forbidden, forbidden), { status: 'unknown' }],
-    ['an edition that is new: nobody can tell', edition('cloud'), { status: 'unknown' }],
-  ])('%s', async (_, replies, { status, end, kind }, facts = {}) => {
+    ['a new edition: unknown', edition('cloud'), { status: 'unknown' }],
+  ])('derives the status and the expiry: %s', async (_, replies, { status, end, kind }, facts = {}) => {
     const collected = await collectFrom(activationCollector, replies, { now: () => now, facts });
 
     expect(statusOf(collected)).toBe(status);
@@ -163,7 +163,7 @@ describe('the activation collector', () => {
     },
   );
 
-  it('reads neither a known edition nor the licence of a Community appliance', async () => {
+  it('reads neither the edition again nor the licence of a Community appliance', async () => {
     const known = await collectFrom(
       activationCollector,
       { readSystemVersion: version },

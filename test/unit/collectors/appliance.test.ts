@@ -11,7 +11,7 @@ const version = {
 };
 const info = { ...version, edition: 'community', last_api_version: '4.0.3', last_zapi_version: '4.0.2' };
 
-it('the appliance collector writes the identity of the appliance, with the labels of the configuration', async () => {
+it('the appliance collector writes the identity of the appliance, with the configured labels', async () => {
   const collected = await collectFrom(
     applianceCollector,
     { readSystemInfo: { params: info } },
@@ -61,7 +61,7 @@ it('the appliance collector does not mistake a failure for an older release', as
   await expect(failing).rejects.toMatchObject({ reason: 'forbidden' });
 });
 
-it('the appliance collector reads fields that are missing, null or numbers, and an edition that is new', async () => {
+it('the appliance collector reads fields that are missing, null or numbers, and an unknown edition', async () => {
   const bare = await collectFrom(applianceCollector, { readSystemInfo: { params: { kernel_version: '' } } });
   const odd = await collectFrom(applianceCollector, {
     readSystemInfo: { params: { hostname: null, skudonet_version: 7, edition: 'cloud' } },

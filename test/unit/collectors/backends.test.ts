@@ -128,7 +128,7 @@ it.each([
   ['Up', 'up'],
   ['constructor', 'unknown'],
   ['toString', 'unknown'],
-])('the backends collector shows and counts the word %j as %s', async (word, state) => {
+])('the backends collector maps the state %j to %s, and counts it', async (word, state) => {
   const collected = await collectFarmFrom(backendsCollector, http, {
     readFarmStats: { backends: [httpBackend({ status: word })] },
   });
@@ -194,6 +194,6 @@ it.each([
   ['a/b', 'http', false],
   ['shop\n', 'http', false],
   ['shop (old)', 'http', true],
-])('the backends collector reads the farm %j with the profile %j: %j', (name, profile, covered) => {
+])('the backends collector decides about the farm %j with the profile %j: %j', (name, profile, covered) => {
   expect(backendsCollector.covers({ name, profile, state: 'up' })).toBe(covered);
 });

@@ -37,7 +37,7 @@ describe('the certificates collector', () => {
     expect(linesOf(collected, 'zlb_certificate_not_after_timestamp_seconds')).toMatch(/ 1796860799$/);
   });
 
-  it('reads rows without fields, and counts both kinds also at 0', async () => {
+  it('reads rows without fields, and counts both kinds even at 0', async () => {
     const bare = await collectFrom(certificatesCollector, {
       listCertificates: { params: [{ file: 'a.pem' }, { file: 'b.csr' }] },
     });

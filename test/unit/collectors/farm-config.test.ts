@@ -51,7 +51,7 @@ it('the farm configuration collector finds the health check of a service in the 
   expect(linesOf(collected, 'zlb_farm_health_check').match(/\w+"\} \d/g)).toEqual(['front"} 1', 'api"} 1', 'bare"} 0']);
 });
 
-it('the farm configuration collector finds the health check of an L4 farm in the list of checks, and does not read the farm', async () => {
+it('the farm configuration collector finds the health check of an L4 farm without reading the farm', async () => {
   const listed = await collectFarmFrom(farmConfigCollector, l4, { listFarmguardians: checks('db') });
   const none = await collectFarmFrom(farmConfigCollector, l4, { listFarmguardians: checks('other') });
   const unknown = await collectFarmFrom(farmConfigCollector, l4, { listFarmguardians: refusal('forbidden') });
@@ -62,7 +62,7 @@ it('the farm configuration collector finds the health check of an L4 farm in the
   expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
 });
 
-it('the farm configuration collector compares no services of a farm that is not read, since it may be an L4 farm', async () => {
+it('the farm configuration collector compares no services of an unread farm, because it may be an L4 farm', async () => {
   const unclear = await collectFarmFrom(farmConfigCollector, { ...l4, profile: '' }, { listFarmguardians: checks() });
 
   expect(farmConfigCollector.configured?.(unclear.data)).toBeUndefined();
@@ -95,7 +95,7 @@ it('the farm configuration collector does not report a missing health check if i
   expect(linesOf(missing, 'zlb_backend_weight')).toMatch(/ 5$/);
 });
 
-it('the farm configuration collector fails for other failures of the list of checks', async () => {
+it('the farm configuration collector fails on other failures of the check list', async () => {
   const failing = collectFarmFrom(farmConfigCollector, l4, {
     listFarmguardians: refusal('server_error'),
     readFarm: { params: { status: 'up' } },
@@ -144,6 +144,6 @@ it.each([
   ['modules', 'http', false],
   ['link', 'datalink', false],
   ['..', 'http', false],
-])('the farm configuration collector reads the farm %j with the profile %j: %j', (name, profile, covered) => {
+])('the farm configuration collector decides about the farm %j with the profile %j: %j', (name, profile, covered) => {
   expect(farmConfigCollector.covers({ name, profile, state: 'up' })).toBe(covered);
 });

@@ -17,7 +17,7 @@ const summaryOf = (...names: readonly string[]) => ({
 });
 
 describe('the farms collector', () => {
-  it('writes its families in their order, also if the first farm lacks fields', async () => {
+  it('writes its families in their order, even if the first farm lacks fields', async () => {
     const collected = await collectFrom(farmsCollector, {
       listFarms: { params: [{ farmname: 'bare' }, farm('shop')] },
     });
@@ -43,7 +43,7 @@ describe('the farms collector', () => {
     ['UP', 'up'],
     [' up', 'up'],
     ['Needed Restart', 'needed_restart'],
-  ])('shows the status %j as %s', async (status, state) => {
+  ])('maps the status %j to %s', async (status, state) => {
     const collected = await collectFrom(farmsCollector, { listFarms: { params: [farm('shop', { status })] } });
 
     expect(linesOf(collected, 'zlb_farm_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
@@ -64,7 +64,7 @@ describe('the farms collector', () => {
   it.each([
     ['lacks', refusal('not_found', { routeMissing: true })],
     ['forbids', refusal('forbidden')],
-  ])('reads the words in the statistics where the appliance %s the list', async (_, listFarms) => {
+  ])('reads the states from the statistics when the appliance %s the list', async (_, listFarms) => {
     const collected = await collectFrom(farmsCollector, { listFarms, listFarmStats: { farms: [farm('shop')] } });
 
     expect(collected.asked).toEqual(['listFarms', 'listFarmStats']);
@@ -80,7 +80,7 @@ describe('the farms collector', () => {
     expect(settingsOf({ ...named, vip: '192.0.2.20' })).toEqual([{ profile: 'http', vip: '192.0.2.20' }]);
   });
 
-  it('takes the names from the summary, which asks no proxy, and each state alone when the list fails', async () => {
+  it('falls back to the summary and one call per farm when the list fails', async () => {
     const before = await collectFrom(farmsCollector, { listFarms: { params: [farm('shop', { profile: 'https' })] } });
     const collected = await collectFrom(
       farmsCollector,
@@ -127,8 +127,8 @@ describe('the farms collector', () => {
   });
 
   it.each([
-    ['a probe that was answered since', { facts: { answersSinceElapsedMs: new Map([['shop', 70_000]]) } }, true],
-    ['a probe that was answered before', { facts: { answersSinceElapsedMs: new Map([['shop', 50_000]]) } }, false],
+    ['a later probe that succeeded', { facts: { answersSinceElapsedMs: new Map([['shop', 70_000]]) } }, true],
+    ['an earlier probe that succeeded', { facts: { answersSinceElapsedMs: new Map([['shop', 50_000]]) } }, false],
     [
       'a change through the gateway',
       { changedAtElapsedMs: (name: string) => (name === 'shop' ? 70_000 : undefined) },
@@ -157,7 +157,7 @@ describe('the farms collector', () => {
     expect(collected.states).toContain(`farm shop ${isAsked ? 'up' : 'unknown'}`);
   });
 
-  it('loses the state of one farm alone when its own call fails', async () => {
+  it('loses the state of a single farm when its own call fails', async () => {
     const { states } = await collectFrom(farmsCollector, {
       listFarms: refusal('timeout'),
       readFarmsSummary: summaryOf('shop'),

@@ -46,7 +46,7 @@ it.each<readonly [string, Farm, FarmBackends, FarmConfig | undefined]>([
   ['a farm that redirects, and has no backend', fact('up'), reading(), undefined],
   ['a farm with the backends that it is configured with, in another order', fact('up'), twoUp, config(true, 'b', 'a')],
   ['an L4 farm with a health check', fact('up', 'l4xnat'), twoUp, config(true)],
-])('the word says all of %s', (_, farm, read, configured) => {
+])('the farm state alone implies the state of its backends for %s', (_, farm, read, configured) => {
   expect(stateImpliesAllUp(farm, read, configured)).toBe(true);
 });
 
@@ -66,6 +66,6 @@ it.each<readonly [string, Farm, FarmBackends, FarmConfig | undefined]>([
   ...['gslb', 'datalink', 'eproxy', ''].map(
     (profile) => [`a farm of profile "${profile}"`, fact('up', profile), twoUp, config(true)] as const,
   ),
-])('the word does not say all of %s', (_, farm, read, configured) => {
+])('the farm state alone does not imply the state of its backends for %s', (_, farm, read, configured) => {
   expect(stateImpliesAllUp(farm, read, configured)).toBe(false);
 });

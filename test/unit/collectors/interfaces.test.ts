@@ -16,7 +16,7 @@ it('the interfaces collector writes a down interface, and the parent from the na
   expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
 });
 
-it('the interfaces collector does not say that an interface has no kind where a release does not name it', async () => {
+it('the interfaces collector makes no claim about the kind of an interface that a release omits', async () => {
   const { data } = await collectFrom(interfacesCollector, {
     readNetworkStats: traffic(),
     listInterfaces: { interfaces: [{ name: 'eth0', ip: '' }] },

@@ -122,7 +122,7 @@ describe('the ACME collector', () => {
     expect(collected.asked).toEqual(['listAcmeCertificates']);
   });
 
-  it('reads the older spelling where the newer one is missing', async () => {
+  it('reads the older path when the newer one is missing', async () => {
     const collected = await collectFrom(letsencryptCollector, { listLegacyAcmeCertificates: { params: list } });
 
     expect(collected.text).toBe(written);
@@ -134,7 +134,7 @@ describe('the ACME collector', () => {
     await expect(collectFrom(letsencryptCollector, replies)).rejects.toMatchObject({ reason: 'unlicensed' });
   });
 
-  it('has no reading where the key may not read the certificates', async () => {
+  it('writes nothing when the key may not read the certificates', async () => {
     const { data, text } = await collectFrom(letsencryptCollector, { listAcmeCertificates: refusal('forbidden') });
 
     expect([data, text]).toEqual([undefined, '']);

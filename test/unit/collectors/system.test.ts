@@ -28,7 +28,7 @@ it('the system collector writes the same when every number is a text', async () 
   expect(texts.text).toBe(numbers.text);
 });
 
-it('the system collector leaves out missing values instead of writing 0, and whole parts', async () => {
+it('the system collector omits missing values and whole parts instead of writing 0', async () => {
   const collected = await collectFrom(systemCollector, {
     readStats: { params: { cpu: { user: '', idle: null, sys: 1 }, load: { Last_1: 0 }, memory: {} } },
   });

@@ -213,7 +213,7 @@ it.each([
   ['down', 900, 900],
   ['down', 1_000 - 86_400_000, undefined],
   ['unknown', 1_001 - 86_400_000, 1_001 - 86_400_000],
-])('a farm that is %s and ran at %i last ran, within a day, at %s', (state, ranAtElapsedMs, atElapsedMs) => {
+])('a farm that is %s and ran at %i has the last run, within a day, at %s', (state, ranAtElapsedMs, atElapsedMs) => {
   const before = new Map(ranAtElapsedMs === 0 ? [] : [['shop', ranAtElapsedMs]]);
 
   expect(lastRuns([{ ...shop, state }], before, 1_000).get('shop')).toBe(atElapsedMs);

@@ -10,7 +10,7 @@ function given() {
 }
 
 describe('the failures of collectors', () => {
-  it('logs a failure once, again when its reason changes, and its end once', () => {
+  it('logs a failure once, again when its reason changes, and its recovery once', () => {
     const { failures, lines } = given();
 
     failures.recordFailure(farms, 'timeout', new Error('too slow'));
@@ -26,7 +26,7 @@ describe('the failures of collectors', () => {
     ]);
   });
 
-  it('logs one line for farms that fail alike, and the end when the last one has recovered', () => {
+  it('logs one line for farms with the same failure, and the recovery when the last one has recovered', () => {
     const { failures, messages } = given();
     const shop = { collector: 'backends', farm: 'shop' };
     const db = { collector: 'backends', farm: 'db' };
@@ -52,7 +52,7 @@ describe('the failures of collectors', () => {
     expect(messages()).toEqual(['poll failed', 'poll failed']);
   });
 
-  it('logs a field that cannot be read once for all farms, and shows it until the newest replies are whole', () => {
+  it('logs an unreadable field once for all farms, and shows it until the newest replies are complete', () => {
     const { failures, messages } = given();
     const odd = { endpoint: '/stats/farms/{farmname}', field: 'established', count: 2, example: '"1,234"' };
 

@@ -6,20 +6,18 @@ it.each([
   ['in time', 0, 90_000],
   ['late, within max_stale', 5_000, 90_000],
   ['so late that two intervals outlast max_stale', 60_000, 180_000],
-])(
-  'a reading whose run begins %s stays for max_stale, or for two of the intervals that are possible',
-  (_, ms, life) => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const lateness = new Lateness();
-    lateness.recordResponse();
-    const job = {
-      intervalMs: 30_000,
-      maxStaleMs: 90_000,
-      late: { ms, lostMs: 0 },
-      nextRunSteadyMs: Infinity,
-      lostBeforeMs: 0,
-    };
+])('a reading whose run begins %s is kept for max_stale, or for two possible intervals', (_, ms, life) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const lateness = new Lateness();
+  lateness.recordResponse();
+  const job = {
+    intervalMs: 30_000,
+    maxStaleMs: 90_000,
+    late: { ms, lostMs: 0 },
+    nextRunSteadyMs: Infinity,
+    lostBeforeMs: 0,
+  };
 
   expect(lateness.lifeMs(job as Job)).toBe(life);
 });

@@ -10,7 +10,7 @@ function given() {
 }
 
 describe('the log of readings', () => {
-  it('logs once, with a remedy, that series are left out', () => {
+  it('logs once, with a remedy, that series are dropped', () => {
     const { readingLog, lines } = given();
 
     readingLog.onDropped('limit', 900);

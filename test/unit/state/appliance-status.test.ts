@@ -170,7 +170,7 @@ it.each([
   expect(status.certificates?.[0]?.usedBy).toEqual(users);
 });
 
-it('the status of the activation has its end, its kind and the edition', async () => {
+it('the status of the activation has its expiry, its kind and the edition', async () => {
   const { data } = await collectFrom(activationCollector, {
     readSystemVersion: { params: { hostname: 'lb' } },
     readSystemInfo: { params: { hostname: 'lb', edition: 'enterprise' } },
@@ -247,7 +247,7 @@ describe('backends of a farm', () => {
     ['read while its state stayed', 50_000, undefined, 'down'],
     ['read after its state changed', 50_000, 49_999, 'down'],
     ['read before its state changed: they are not known', 50_000, 50_001, undefined],
-  ])('%s', (_, takenAtElapsedMs, changedAtElapsedMs, state) => {
+  ])('are shown or unknown: %s', (_, takenAtElapsedMs, changedAtElapsedMs, state) => {
     expect(readAt(takenAtElapsedMs, changedAtElapsedMs)?.backends?.[0]?.state).toBe(state);
   });
 });
@@ -357,7 +357,7 @@ describe('a probe of a farm', () => {
     ['in another state: it says nothing', { state: 'down' }, undefined, undefined],
     ['at another port: it says nothing', { vport: '8443' }, undefined, undefined],
     ['at another address: it says nothing', { vip: '192.0.2.41' }, undefined, undefined],
-  ])('%s', (_, now, changedAtElapsedMs, probe) => {
+  ])('is used or ignored: %s', (_, now, changedAtElapsedMs, probe) => {
     const status = given(now, changedAtElapsedMs);
 
     if (probe) expect(status.farms?.[0]?.probe).toMatchObject(probe);
@@ -398,7 +398,7 @@ describe('a probe of a farm', () => {
   it.each([
     ['never answered twice: the next look is four minutes after the last', 2, 240_000],
     ['answered late: no look leaves anything on the appliance', 0, undefined],
-  ])('of a silent farm whose calls %s', (_, timeouts, afterMs) => {
+  ])('schedules the next probe of a silent farm whose calls %s', (_, timeouts, afterMs) => {
     const status = given({ isSilent: true, lastAsk: { atElapsedMs: 60_000, timeouts } });
 
     expect(status.farms?.[0]?.nextLookMs).toBe(afterMs && startedAtMs + 60_000 + afterMs);
