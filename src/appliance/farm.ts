@@ -1,6 +1,6 @@
 import { formatEndpoint } from '../lib/address.ts';
 import type { Proxy } from './http-proxy.ts';
-import { stateWord } from './states.ts';
+import { stateWord } from '../lib/states.ts';
 
 export interface FarmRow {
   readonly farmname: string;

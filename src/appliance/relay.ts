@@ -112,11 +112,7 @@ export function createRelay(options: RelayOptions): Relay {
     hasApi(basePath, response);
     const beginning = await withApplianceError(request, readBeginning(response.body, maxBufferedBytes));
     const body = Buffer.isBuffer(beginning) ? beginning : countBytes(beginning, request.path);
-    return {
-      status: response.statusCode,
-      headers: relayableHeaders(response.headers, keys),
-      body: maskKeys(body, keys),
-    };
+    return { status: response.statusCode, headers: pickHeaders(response.headers, keys), body: maskKeys(body, keys) };
   }
 
   /** Finds the base path with a read: a write must not be tried under two paths. */
@@ -212,10 +208,7 @@ function maskKeys(body: Buffer | Readable, keys: readonly Secret[]): Buffer | Re
   return masks.reduce((source: Readable, mask) => pipeline(source, mask, () => undefined), body);
 }
 
-function relayableHeaders(
-  headers: Dispatcher.ResponseData['headers'],
-  keys: readonly Secret[],
-): Record<string, string> {
+function pickHeaders(headers: Dispatcher.ResponseData['headers'], keys: readonly Secret[]): Record<string, string> {
   const kept = relayedHeaders.map((name) => [name, scrub(headerOf(headers, name), keys)] as const);
   const present = kept.filter(([, value]) => value !== '');
   // Node decodes and encodes bytes above ASCII differently, which could produce a line break.

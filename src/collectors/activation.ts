@@ -1,4 +1,4 @@
-import { statesOf } from '../appliance/states.ts';
+import { statesOf } from '../lib/states.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
 import type { ApplianceCollector, CollectContext, Edition } from './collector.ts';

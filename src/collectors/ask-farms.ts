@@ -2,7 +2,7 @@
 // only: `askEachFarm` instead of a list of all, `askMaybeSilent` after a list that came late. What a
 // run needs to know of the ones before is in the reading, in `lastAsk` of each farm.
 
-import { stateWord } from '../appliance/states.ts';
+import { stateWord } from '../lib/states.ts';
 import { type Farm } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { hasProxy } from '../appliance/http-proxy.ts';

@@ -1,4 +1,4 @@
-import { backendStateWord, closedState, statesOf } from '../appliance/states.ts';
+import { backendStateWord, closedState, statesOf } from '../lib/states.ts';
 import type { Farm } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';

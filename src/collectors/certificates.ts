@@ -1,4 +1,4 @@
-import { statesOf, stateWord } from '../appliance/states.ts';
+import { statesOf, stateWord } from '../lib/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
 import type { ApplianceCollector } from './collector.ts';

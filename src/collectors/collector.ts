@@ -7,7 +7,7 @@ import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { Farm } from '../appliance/farm.ts';
 import type { SafeFarmName } from '../appliance/safe-farm-name.ts';
-import type { StatefulObject } from '../appliance/states.ts';
+import type { StatefulObject } from '../lib/states.ts';
 import type { Area } from '../appliance/api/table.ts';
 import type { Emit, Family } from '../metrics/family.ts';
 import type { InSlot } from '../lib/slots.ts';

@@ -1,4 +1,4 @@
-import { statesOf } from '../appliance/states.ts';
+import { statesOf } from '../lib/states.ts';
 import { hasProxy } from '../appliance/http-proxy.ts';
 import { type ApplianceCollector, farmAreas } from './collector.ts';
 import { configuredFarm, reportedSettings } from './configured.ts';

@@ -1,4 +1,4 @@
-import { stateWord } from '../appliance/states.ts';
+import { stateWord } from '../lib/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { type ApplianceCollector, type CollectContext, orIfMissing } from './collector.ts';
 import { configured, reportedSettings } from './configured.ts';

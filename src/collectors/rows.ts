@@ -1,4 +1,4 @@
-import type { StatefulObject } from '../appliance/states.ts';
+import type { StatefulObject } from '../lib/states.ts';
 import { counter, type Emit, type Family, gauge, stateSet, type Value } from '../metrics/family.ts';
 import type { Entity, ReadingFamily, WriteOptions } from './collector.ts';
 

@@ -1,4 +1,4 @@
-import { stateWord } from '../appliance/states.ts';
+import { stateWord } from '../lib/states.ts';
 import type { ApplianceCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 

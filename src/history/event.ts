@@ -1,4 +1,4 @@
-import type { StatefulObject } from '../appliance/states.ts';
+import type { StatefulObject } from '../lib/states.ts';
 import type { ConfiguredKind } from '../collectors/configured.ts';
 
 /**

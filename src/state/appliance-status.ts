@@ -1,4 +1,4 @@
-import { closedState } from '../appliance/states.ts';
+import { closedState } from '../lib/states.ts';
 import { activationCollector } from '../collectors/activation.ts';
 import { applianceCollector } from '../collectors/appliance.ts';
 import { backendsCollector } from '../collectors/backends.ts';

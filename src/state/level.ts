@@ -1,4 +1,4 @@
-import type { StatefulObject } from '../appliance/states.ts';
+import type { StatefulObject } from '../lib/states.ts';
 
 /** How bad something is, the worst first; each level has a colour, a shape and a word. */
 export const allLevels = ['critical', 'warning', 'unknown', 'paused', 'well'] as const;

@@ -1,4 +1,4 @@
-import { closedState } from '../appliance/states.ts';
+import { closedState } from '../lib/states.ts';
 import { type ObjectState } from '../collectors/collector.ts';
 import type { Moment, Since } from './reading.ts';
 import type { Transition } from './status.ts';

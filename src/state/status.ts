@@ -1,4 +1,4 @@
-import type { StatefulObject } from '../appliance/states.ts';
+import type { StatefulObject } from '../lib/states.ts';
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { CertificateLife } from '../appliance/connection.ts';
 import type { UnreadableField } from '../appliance/client.ts';

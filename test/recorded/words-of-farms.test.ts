@@ -1,4 +1,4 @@
-import { stateWord } from '../../src/appliance/states.ts';
+import { stateWord } from '../../src/lib/states.ts';
 import type { Farm } from '../../src/appliance/farm.ts';
 import { describe, expect, it } from 'vitest';
 import { backendsCollector } from '../../src/collectors/backends.ts';

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { statesOf } from '../../src/appliance/states.ts';
+import { statesOf } from '../../src/lib/states.ts';
 import { applianceFamilies } from '../../src/app/appliance-families.ts';
 import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
 import { failureReasons } from '../../src/appliance/errors.ts';

@@ -1,4 +1,4 @@
-import { stateWord } from '../../appliance/states.ts';
+import { stateWord } from '../../lib/states.ts';
 import type { ReplyOf } from '../../appliance/client.ts';
 import { addressOf, type Farm, farmOf } from '../../appliance/farm.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../../appliance/safe-farm-name.ts';

@@ -1,4 +1,4 @@
-import { stateLabel } from '../../appliance/states.ts';
+import { stateLabel } from '../../lib/states.ts';
 import { type Level, levelOfState, levelRank } from '../../state/level.ts';
 import { markOf, stateMark } from '../marks.ts';
 import { ago, dayMs, span } from '../../lib/time.ts';

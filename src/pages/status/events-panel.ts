@@ -1,4 +1,4 @@
-import { stateLabel } from '../../appliance/states.ts';
+import { stateLabel } from '../../lib/states.ts';
 import { type Difference, outsideGateway, eventKinds, type HistoryEvent } from '../../history/event.ts';
 import { neverCompared } from '../../history/twins.ts';
 import { isOneOf } from '../../lib/check.ts';

@@ -1,4 +1,4 @@
-import { stateLabel } from '../../appliance/states.ts';
+import { stateLabel } from '../../lib/states.ts';
 import { compareNames } from '../../lib/text.ts';
 import { type Level, levelOfState, levelRank, worstLevel } from '../../state/level.ts';
 import { isAnswering } from '../../state/freshness.ts';

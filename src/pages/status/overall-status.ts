@@ -1,4 +1,4 @@
-import { stateLabel } from '../../appliance/states.ts';
+import { stateLabel } from '../../lib/states.ts';
 import { plural } from '../../lib/text.ts';
 import { type Counts, sumOf } from '../../state/health.ts';
 import { type Level, levelOfState, levelRank } from '../../state/level.ts';

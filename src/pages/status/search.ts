@@ -1,4 +1,4 @@
-import { type StatefulObject, stateLabel } from '../../appliance/states.ts';
+import { type StatefulObject, stateLabel } from '../../lib/states.ts';
 import { levelOfState } from '../../state/level.ts';
 import { markOf } from '../marks.ts';
 import { plural } from '../../lib/text.ts';

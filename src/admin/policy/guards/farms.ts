@@ -1,4 +1,4 @@
-import { stateWord } from '../../../appliance/states.ts';
+import { stateWord } from '../../../lib/states.ts';
 import { ApplianceError } from '../../../appliance/errors.ts';
 import { type Farm, farmOf } from '../../../appliance/farm.ts';
 import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
