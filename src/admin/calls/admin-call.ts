@@ -9,7 +9,7 @@ export interface AdminCall extends Caller {
   /** The gateway's own id, shown to the caller and in the audit. */
   readonly id: string;
   readonly appliance: string;
-  /** Marked right before it is sent, if it is a read with a side effect on its farm. */
+  /** Marked right before it is sent, if it is a read with a side effect. */
   target: OperationCall;
   readonly body: RequestBody | undefined;
   /** X-Confirm of a caller; the calls of a plan need none. */
@@ -51,12 +51,12 @@ export interface PinnedPlan {
   readonly reads: ReadSnapshot;
 }
 
-/** Replies of an appliance that guards need not ask for again at once. */
-export interface RecentReads {
-  readonly replies: KnownReplies;
-  /** The value of `changeCountOf` of the gateway before the first of them. */
-  readonly changeCount: number;
-  /** When the last of them was read, by the steady clock. */
+/** What a plan has read: guards need not read it again at once. */
+export interface ReadSnapshot {
+  readonly cache: ReadCache;
+  /** `writeCountOf` of the gateway before the first read. */
+  readonly writeCount: number;
+  /** The time of the last read. */
   readonly atSteadyMs: number;
 }
 

@@ -173,9 +173,9 @@ async function readCurrentObject(
   { call: { target, principal, planCache }, session }: DryRunParts,
   cache: ReadCache,
 ): Promise<CurrentObject | null> {
-  const wanted = readAbove(target.path, principal);
+  const wanted = nearestRead(target.path, principal);
   const found =
-    wanted && !(await mayHaveSideEffect(session, wanted)) ? wanted : readAbove(target.path, principal, true);
+    wanted && !(await mayHaveSideEffect(session, wanted)) ? wanted : nearestRead(target.path, principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
   if (isKnownSilent(session, params.farmname) || (await hasSilentProxy(cache, params))) return null;
@@ -201,7 +201,7 @@ async function hasSilentProxy(cache: ReadCache, { farmname }: Readonly<Record<st
 /** Returns true for a read that has, or may have, a side effect on its farm (docs/api.md §1.7). */
 async function mayHaveSideEffect(
   { read }: ApplianceSession,
-  { operation, params }: NonNullable<ReturnType<typeof readAbove>>,
+  { operation, params }: NonNullable<ReturnType<typeof nearestRead>>,
 ) {
   const row: EndpointRow = endpoints[operation];
   if (!row.readSideEffect) return false;
@@ -212,7 +212,7 @@ async function mayHaveSideEffect(
 function nearestRead(path: string, principal: DryRunParts['call']['principal'], isCautious = false) {
   const rows = endpointRows
     .filter(
-      ([key, row]) => isState(key, row) && may(principal, key, row).allowed && !(isCautious && row.readSideEffect),
+      ([key, row]) => isStateRead(key, row) && may(principal, key, row).allowed && !(isCautious && row.readSideEffect),
     )
     .map(([key, { route }]) => ({ key, route }));
   const matcher = createRouteMatcher(rows);

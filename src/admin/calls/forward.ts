@@ -185,7 +185,7 @@ async function bufferBody(
 }
 
 /** Reports the outcome of a call, once. */
-function createOutcome({ call, onOver }: Pick<Forwarding, 'call' | 'onOver'>) {
+function createOutcomeReporter({ call, onOutcome }: Pick<ForwardOptions, 'call' | 'onOutcome'>) {
   const startSteadyMs = steadyNow();
   const reported = Promise.withResolvers<void>();
   let reporting: Promise<void> | undefined;

@@ -21,7 +21,6 @@ import { authorise, isWrite, isWriteRisk, assertNotPlanner, risksOf } from '../p
 import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminResponse, AdminCall } from './admin-call.ts';
-import { hasSideEffectOn, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { assertConfirmed, type Clearance, clearanceOf, requireClearance } from './approval.ts';
 import { discover } from './discovery.ts';
@@ -126,24 +125,23 @@ export class Gateway {
     const { body, principal } = call;
     const options = this.#queueOptionsOf(call);
     // Before the queue: a slow upload must not keep others from changing the appliance.
-    await body?.receive(principal.name, place.signal);
-    try {
-      return await this.#inQueue(call, place, async (held) => {
-        await this.#markSideEffect(call, held);
-        await onHeld?.();
-        const overridden = {
-          ...(await this.#guard(call, held)),
-          ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
-        };
-        this.#recheck(call, held);
-        await this.#recordIntent(call, overridden);
-        if (isChange(call.target)) this.#countChange(call);
-        Object.assign(call, { stage: 'recorded', overridden });
-        return await this.#forward(call, held);
-      });
-    } finally {
-      body?.release();
-    }
+    await body?.receive(principal.name, options.signal);
+    let baseline: L4Baseline | undefined;
+    const sending = this.#inQueue(call, options, async (context) => {
+      await this.#authoriseSideEffect(call, context);
+      baseline = await this.#probeL4Before(call, context);
+      const overridden = {
+        ...(await this.#guard(call, context)),
+        ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
+      };
+      this.#recheck(call, context);
+      await this.#recordIntent(call, overridden);
+      if (isWrite(call.target)) this.#countWrite(call);
+      Object.assign(call, { stage: 'recorded', overridden });
+      return await this.#forward(call, context);
+    }).finally(() => body?.release());
+    // The slot is free again: an emergency stop must not wait for the look at other farms.
+    return await verifyCall(sending, () => (call.stage === 'sent' ? baseline : undefined));
   }
 
   /** Makes a dry run: all steps but sending, with the refusals listed. */
@@ -232,18 +230,17 @@ export class Gateway {
   }
 
   /**
-   * Finds out right before a read is sent whether it has a side effect on its farm: then the caller
-   * needs the right of that effect.
+   * Some reads have side effects on L4 farms (docs/api.md §1.7). Detects that right before the read,
+   * and requires the role for the effect.
    */
-  async #markSideEffect(call: AdminCall, { session, appliance }: HeldSlot): Promise<void> {
-    if (!(await hasSideEffectOn(call.target, session, appliance.name))) return;
-    const { principal } = call;
+  async #authoriseSideEffect(call: AdminCall, { session, appliance }: SlotContext): Promise<void> {
+    if (!(await hasSideEffectNow(call.target, session, appliance.name))) return;
     call.target = { ...call.target, hasSideEffect: true };
-    authorise(principal, call.target);
-    refusePlanner(principal);
-    refuseFrozen(this.#parts.freeze, call.target);
-    this.#clearanceOf(call);
-    this.#unanswered.refuse(call);
+    authorise(call.principal, call.target);
+    assertNotPlanner(call.principal);
+    assertNotFrozen(this.#parts.freeze, call.target);
+    requireClearance(this.#parts.approvals(), call);
+    this.#unanswered.assertAnswered(call);
   }
 
   /** In the slot: many calls at a time would flood the farms. A step of a change probes by itself. */
@@ -262,22 +259,12 @@ export class Gateway {
     const { appliance, target, body, plan } = call;
     const { reads } = plan ?? {};
     // What the plan of a step has just read, unless a write came since, or the step had to wait.
-    const isFresh = reads?.writeCount === this.writeCountOf(appliance) && steadyNow() - reads.atMs < maxReadAgeMs;
+    const isFresh = reads?.writeCount === this.writeCountOf(appliance) && steadyNow() - reads.atSteadyMs < maxReadAgeMs;
     const findings = await inspectCall(target, body?.fields ?? {}, session, isFresh ? reads.cache : undefined);
     const isSeen = blockingOf(findings).every(({ guard: name }) => plan?.guards.has(name) ?? true);
     const overridden = isSeen ? overriddenBy(findings, call) : {};
     assertNothingBlocks(findings, overridden);
     return overridden;
-  }
-
-  /**
-   * Returns the replies that the plan of a change was just made from; undefined if a change was
-   * sent to the appliance since, or if this one had to wait.
-   */
-  #recentReplies({ appliance, plan }: AdminCall): KnownReplies | undefined {
-    const recent = plan?.recent;
-    if (!recent || recent.changeCount !== this.changeCountOf(appliance)) return undefined;
-    return steadyNow() - recent.atSteadyMs < maxReadAgeMs ? recent.replies : undefined;
   }
 
   /** Checks again what may have changed during a wait. */

@@ -55,7 +55,7 @@ export interface RequestQueueParts {
 }
 
 /** The holder of a slot, and since when by the steady clock. */
-interface Holder extends QueuedWork {
+interface Holder extends WorkLabel {
   readonly sinceSteadyMs: number;
 }
 
@@ -96,7 +96,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxQueueWaitMs }: Req
     } finally {
       clearTimeout(timer);
     }
-    const holder = { ...what, sinceSteadyMs: steadyNow() };
+    const holder = { ...label, sinceSteadyMs: steadyNow() };
     running.add(holder);
     return holder;
   }

@@ -17,10 +17,10 @@ const sharedFailures: readonly FailureReason[] = [
 ];
 
 /**
- * Finds out whether a read has its side effect on this farm (docs/api.md §1.7), with a call that
- * only reads files. Rejects with an {@link AdminProblem}.
+ * Detects whether a read has its side effect on this farm (docs/api.md §1.7), with a call that only
+ * reads files. Rejects with an {@link AdminProblem}.
  */
-export async function hasSideEffectOn(
+export async function hasSideEffectNow(
   { operation: { row }, params }: OperationCall,
   session: Pick<ApplianceSession, 'read'>,
   appliance: string,
@@ -37,7 +37,7 @@ export async function hasSideEffectOn(
 /** Callers choose the names of farms; an appliance has fewer L4 farms. */
 const maxUnanswered = 1_000;
 
-/** Remembers the reads with a side effect that were not answered: each further one leaves a process. */
+/** The reads with a side effect that were not answered: each further one leaves a process. */
 export class UnansweredReads {
   readonly #writeCountOf: (appliance: string) => number;
   /** The count of writes then, by appliance and farm. */
@@ -47,7 +47,7 @@ export class UnansweredReads {
     this.#writeCountOf = writeCountOf;
   }
 
-  note({ appliance, target: { hasSideEffect, params } }: AdminCall, { status, code }: EventFields): void {
+  record({ appliance, target: { hasSideEffect, params } }: AdminCall, { status, code }: EventFields): void {
     if (!hasSideEffect || (status !== 504 && code !== 'upstream_timeout')) return;
     const key = `${appliance} ${params.farmname}`;
     this.#unanswered.delete(key);

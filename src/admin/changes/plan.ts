@@ -37,8 +37,8 @@ export async function planChange(context: ChangesContext, change: NewChange, cal
   const cache: ReadCache = new Map();
   const writeCount = context.gateway.writeCountOf(change.appliance);
   try {
-    const made = await makePlan(wanted, recipeContextFor(context, { wanted, caller, replies }));
-    return { ...wanted, ...made, recent: { replies, changeCount, atSteadyMs: steadyNow() } };
+    const made = await makePlan(change, createRecipeContext(context, { change, caller, cache }));
+    return { ...change, ...made, reads: { cache, writeCount, atSteadyMs: steadyNow() } };
   } catch (error) {
     throw asPlanError(error);
   }

@@ -27,8 +27,8 @@ export interface GatewaySettings extends Settings {
 
 export interface GatewayDependencies {
   readonly fleet: Pick<Fleet, 'refresh' | 'describe' | 'statusOf'>;
-  /** Told of each call that may change something; see `History.recordCall`. */
-  readonly onLeaving: GatewayParts['onLeaving'];
+  /** See `History.recordCall`. */
+  readonly onWrite: GatewayParts['onWrite'];
   readonly metrics: AdminMetrics;
   readonly resolver: HostResolver;
   readonly basePaths: BasePaths;

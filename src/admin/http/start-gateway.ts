@@ -123,7 +123,7 @@ function createGatewayCore(services: GatewayServices) {
     memory: services.bodyLimits.memory,
     timeoutMs: () => services.settings.admin.timeoutMs,
     approvals,
-    onChanged: (appliance, area, farm) => services.fleet.refresh(appliance, area, farm),
+    onWritten: (appliance, area, farm) => services.fleet.refresh(appliance, area, farm),
   });
   // Shared by all plans, so that a folder that hangs is not read again meanwhile.
   const access = createFileAccess();

@@ -10,13 +10,13 @@ export type L4DaemonUse = 'certain' | 'possible' | 'none';
  * Returns whether a call on a farm uses the daemon of L4 farms: one on an L4 farm does, and one on an
  * HTTP farm where the proxy is zproxy. `proxy` is undefined where nobody says which it is.
  */
-export function reachOfL4Daemon(key: EndpointKey, { profile }: Pick<Farm, 'profile'>, proxy: Farm['proxy']): L4Reach {
+export function l4DaemonUse(key: EndpointKey, { profile }: Pick<Farm, 'profile'>, proxy: Farm['proxy']): L4DaemonUse {
   const { writeSideEffect }: EndpointRow = endpoints[key];
-  if (!writeSideEffect) return 'does not';
-  if (profile === 'l4xnat') return 'reaches it';
-  if (profile !== '' && !isHttp(profile)) return 'does not';
-  if (proxy === undefined) return 'may reach it';
-  return proxy === writeSideEffect.with ? 'reaches it' : 'does not';
+  if (!writeSideEffect) return 'none';
+  if (profile === 'l4xnat') return 'certain';
+  if (profile !== '' && !isHttp(profile)) return 'none';
+  if (proxy === undefined) return 'possible';
+  return proxy === writeSideEffect.with ? 'certain' : 'none';
 }
 
 /** Returns the proxy of an appliance: that of any farm, since all have the same. */

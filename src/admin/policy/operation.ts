@@ -21,7 +21,7 @@ export interface OperationCall {
    * is sent.
    */
   readonly path: string;
-  /** True for a read with a side effect on its farm (docs/api.md §1.7). */
+  /** True for a read that has its side effect on this farm (docs/api.md §1.7). */
   readonly hasSideEffect?: true;
 }
 

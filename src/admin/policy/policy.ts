@@ -106,7 +106,7 @@ export function riskOf({ operation, params }: OperationCall): Risk {
   return isKey ? 'secret' : operation.row.risk;
 }
 
-/** Returns the risks of a call: of what it shows or changes, and of a read's side effect. */
+/** Returns the risks of a call, with that of the side effect of a read. */
 export function risksOf(call: OperationCall): readonly Risk[] {
   const { readSideEffect: sideEffect } = call.operation.row;
   const isCertain = sideEffect && (sideEffect.on === 'every call' || call.hasSideEffect);
@@ -114,8 +114,8 @@ export function risksOf(call: OperationCall): readonly Risk[] {
 }
 
 /** Returns true for a call that may change the appliance, also for a read with a side effect. */
-export function isChange(call: OperationCall): boolean {
-  return risksOf(call).some(isChangeRisk);
+export function isWrite(call: OperationCall): boolean {
+  return risksOf(call).some(isWriteRisk);
 }
 
 export function authorise(principal: Principal, call: OperationCall): void {

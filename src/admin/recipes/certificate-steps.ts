@@ -1,7 +1,7 @@
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { jsonContent, readStored } from './calls.ts';
-import { readSafeFarmName } from './farm.ts';
+import { safeFarm } from './farm.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
 import type { NewCertificate } from './new-certificate.ts';
 
@@ -93,7 +93,7 @@ export async function farmCertificates(
   { calls }: Pick<RecipeContext, 'calls'>,
   farm: string,
 ): Promise<readonly string[]> {
-  const { params } = await calls.read('readFarm', { farmname: await readSafeFarmName({ calls }, farm) });
+  const { params } = await calls.read('readFarm', { farmname: await safeFarm({ calls }, farm) });
   return (params.certlist ?? []).map(({ file }) => file ?? '');
 }
 

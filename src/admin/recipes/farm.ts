@@ -66,7 +66,7 @@ async function undefinedIfLate<Reply>(reading: Promise<Reply>): Promise<Reply | 
  * Resolves to the name for a read with a side effect on L4 farms. Rejects with an AdminError for an L4 farm,
  * and for one whose profile the appliance does not say.
  */
-export async function readSafeFarmName({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<SafeFarmName> {
+export async function safeFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<SafeFarmName> {
   const profile = profilesIn(await calls.read('readFarmsSummary', {}))?.get(name);
   const safeName = safeFarmName(name, profile);
   if (safeName) return safeName;

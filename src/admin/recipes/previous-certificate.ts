@@ -4,7 +4,7 @@ import { commonNameOf, namesLost, namesOf, shownNameOf } from '../../lib/pem.ts'
 import { dayOf } from '../../lib/time.ts';
 import { lifeOf } from '../../lib/chain.ts';
 import { refusal } from '../policy/admin-error.ts';
-import { readSafeFarmName } from './farm.ts';
+import { safeFarm } from './farm.ts';
 import type { RecipeContext } from './recipe.ts';
 import type { NewCertificate } from './new-certificate.ts';
 
@@ -170,8 +170,8 @@ export function keyTypeOf({ publicKey }: X509Certificate): string {
  * Rejects with an AdminError when a farm has its own list of ciphers: a list for only RSA leaves
  * an ECDSA certificate no cipher, and the reverse.
  */
-async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
-  const { params } = await calls.read('readFarm', { farmname: await readSafeFarmName({ calls }, farmname) });
+async function assertNoOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
+  const { params } = await calls.read('readFarm', { farmname: await safeFarm({ calls }, farmname) });
   if (params.ciphers !== 'customsecurity') return;
   throw refusal(
     `${farmname} has its own list of ciphers, which may allow the old type of key only`,

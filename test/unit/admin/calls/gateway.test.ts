@@ -250,7 +250,7 @@ describe('a change whose approval has just read everything', () => {
 
   it('is sent without another read', async () => {
     const steps = await givenSteps();
-    const plan = planOf({ replies: answers(), changeCount: steps.changes(), atSteadyMs: steadyNow() });
+    const plan = planOf({ cache: answers(), writeCount: steps.changes(), atSteadyMs: steadyNow() });
 
     await steps.request(start, { plan }).answer;
 
@@ -260,8 +260,8 @@ describe('a change whose approval has just read everything', () => {
 
   it.each(['a change was sent since', 'it was read a second ago'])('is checked again if %s', async (why) => {
     const steps = await givenSteps();
-    const atSteadyMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
-    const plan = planOf({ replies: answers(), changeCount: steps.changes(), atSteadyMs });
+    const atMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
+    const plan = planOf({ cache: answers(), writeCount: steps.changes(), atMs });
     if (why.includes('since')) await steps.request('/farms/shop/backends', { method: 'POST' }).answer;
     steps.farm.status = 'up';
 

@@ -219,9 +219,9 @@ it.each([
     const decision = { by, what, reason: null, at: '2026-11-24T01:10:00.000Z' };
     const plan = { facts: [], steps: [] };
 
-    const held = pinned(givenChange({ decision }), {
+    const held = pinPlan(givenChange({ decision }), {
       plan,
-      recent: { replies: new Map(), changeCount: 0, atSteadyMs: 0 },
+      reads: { cache: new Map(), writeCount: 0, atSteadyMs: 0 },
     });
 
     expect(held).toMatchObject({ requestedBy: 'alice', ...approval });
