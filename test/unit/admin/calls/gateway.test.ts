@@ -260,8 +260,8 @@ describe('a change whose approval has just read everything', () => {
 
   it.each(['a change was sent since', 'it was read a second ago'])('is checked again if %s', async (why) => {
     const steps = await givenSteps();
-    const atMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
-    const plan = planOf({ cache: answers(), writeCount: steps.changes(), atMs });
+    const atSteadyMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
+    const plan = planOf({ cache: answers(), writeCount: steps.changes(), atSteadyMs });
     if (why.includes('since')) await steps.request('/farms/shop/backends', { method: 'POST' }).answer;
     steps.farm.status = 'up';
 
