@@ -29,7 +29,7 @@ export function createStore(): MetricsStore {
   return createMetricsStore(applianceFamilies);
 }
 
-interface CreatePollerParts
+interface PollerOptions
   extends Pick<
     AppliancePollerParts,
     'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'handover' | 'listeners' | 'isRequestLogEmpty'
@@ -44,13 +44,13 @@ interface CreatePollerParts
 export function createPoller(
   appliance: WatchedAppliance,
   {
-    names,
+    resolver,
     basePaths,
     counters = createCounters(appliance.name),
     wrap = (each) => each,
     onCall,
-    ...parts
-  }: CreatePollerParts,
+    ...options
+  }: PollerOptions,
 ): AppliancePoller {
   const { name, url, labels, objectives, vip, compact, polling, limits } = appliance;
   return new AppliancePoller({

@@ -65,49 +65,8 @@ export interface DaemonOptions extends Configuration {
 }
 
 /** Starts the exporter; rejects if an address cannot be listened on. */
-export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { settings, web = openToAll, build, log, now } = parts;
-  const { isDemonstration = false, spoken = (text: string) => text, createHistoryThread: createThread } = parts;
-  const connecting = { names: loggedNames(log.child({ part: 'names' })), basePaths: new BasePaths() };
-  const cron = createCron();
-  const self = createSelfMetrics(build, { ...parts, credentials: credentialsOf(settings, web) });
-  const store = createStore();
-  const history = new History(settings.history, { store, registry: self.registry, log, now, createThread });
-  const twins = new TwinWatch({ store, readingsOf: (appliance) => fleet.readingsOf(appliance) });
-  const isLogSilent = (appliance: string) => requests.hasCountedNothing(appliance);
-  const fleet = createFleet(parts, { store, ...connecting, cron, history, twins, isLogSilent });
-  const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
-  const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
-  const current: Current = { settings };
-  await fleet.watch(watchedIn(settings));
-  await history.watch(remembered(settings));
-  twins.watch(settings.twins);
-  history.note('start', `exporter ${build.version} started`);
-  self.configurationLoaded(now());
-  warnOfOpenKeys(log, parts.openKeys);
-  const httpLog = log.child({ part: 'http' });
-  const access = createWebAccess({ policy: web, log: httpLog, onRefused: self.webRefused });
-  const gateway = createGateway(parts, { fleet, history, ...connecting, self });
-  const reloading = createReload(parts, { current, fleet, gateway, requests, history, twins, access, self });
-  const app = createMetricsApp({
-    fleet,
-    shardWatching: (appliance) => current.settings.shard?.otherShards.get(appliance),
-    shard: () => current.settings.shard,
-    self,
-    build,
-    isDemonstration,
-    spoken,
-    adminUrl: () => gateway.url,
-    reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
-    lastMinuteOf: (appliance, farm) => requests.lastMinute(appliance, farm),
-    history,
-    twinOf: (appliance) => twins.twinOf(appliance),
-    access,
-    log: httpLog,
-    now,
-  });
-  const url = await listen(app, parts.listenAddress, '--web.listen-address');
-  logListening(log, url, settings);
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const daemon = new Daemon(options);
   try {
     await daemon.start();
     return daemon;
@@ -180,34 +139,131 @@ export class Daemon {
     return this.#requests.addresses;
   }
 
-/** Creates what applies changes of the configuration; undefined if it cannot change. */
-function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Reloading | undefined {
-  const { current, fleet, gateway, requests, history, twins, access, self } = parts;
-  if (!source) return undefined;
-  return createReloading({
-    source,
-    async apply({ settings, web = openToAll, openKeys }) {
-      // First all that can fail, then all that cannot: a refused configuration changes nothing.
-      const prepared = await prepareAll([
-        () => access.prepare(web),
-        () => requests.prepare(requestsIn(settings)),
-        () => gateway.prepare(settings),
-      ]);
-      for (const part of prepared) part.commit();
-      current.settings = settings;
-      self.credentialsAre(credentialsOf(settings, web));
-      const change = describeChange(await fleet.watch(watchedIn(settings)));
-      requests.publish();
-      await history.watch(remembered(settings), settings.history);
-      twins.watch(settings.twins);
-      history.note('reload', `configuration reloaded: ${change}`);
-      warnOfOpenKeys(log, openKeys);
-      return change;
-    },
-    self,
-    log: log.child({ part: 'configuration' }),
-    now,
-  });
+  async start(): Promise<void> {
+    const settings = this.#settings;
+    const { listenAddress, build, exposedKeyFiles, now } = this.#options;
+    // Before the listener, so that the first scrape finds all appliances.
+    await this.#watch(settings);
+    this.#history.recordExporterEvent('start', `exporter ${build.version} started`);
+    this.#self.recordLoaded(now());
+    warnOfExposedKeys(this.#log, exposedKeyFiles);
+    this.#url = await listen(this.#app, listenAddress, '--web.listen-address');
+    logListening(this.#log, this.#url, settings);
+    await prepareAndCommit(this.#listeners(settings));
+    if (this.#gateway.url === undefined) this.#log.info('no admin gateway, since the configuration has no admin block');
+    this.#fleet.start();
+    this.#reloader?.watchFiles();
+  }
+
+  /** Reads and applies the configuration; resolves to what changed, or to why nothing did. */
+  async reload(): Promise<Outcome<string>> {
+    return (await this.#reloader?.reload()) ?? { error: 'there is no configuration to reload' };
+  }
+
+  async close(): Promise<void> {
+    if (this.#url !== '') this.#log.info('stopping');
+    await this.#reloader?.close();
+    // The gateway first: its last calls still notify the fleet.
+    await this.#gateway.close();
+    await Promise.all([this.#app.close(), this.#requests.close(), this.#fleet.close()]);
+    this.#twins.close();
+    await this.#history.close();
+  }
+
+  /**
+   * Applies a configuration. Whatever may be refused is prepared before anything changes; what
+   * follows may take a while, and does not fail.
+   */
+  async #apply(configuration: Configuration): Promise<string> {
+    const { settings, web = openToAll, exposedKeyFiles } = configuration;
+    await prepareAndCommit([() => this.#access.prepare(web), ...this.#listeners(settings)]);
+    this.#settings = settings;
+    this.#self.setCredentials(credentialsOf(settings, web));
+    const change = describeChange(await this.#watch(settings));
+    this.#history.recordExporterEvent('reload', `configuration reloaded: ${change}`);
+    warnOfExposedKeys(this.#log, exposedKeyFiles);
+    return change;
+  }
+
+  #listeners(settings: Settings): readonly Prepare[] {
+    return [() => this.#requests.prepare(requestsIn(settings)), () => this.#gateway.prepare(settings)];
+  }
+
+  /** Watches the appliances of the settings, and no others. */
+  async #watch(settings: Settings): Promise<FleetChange> {
+    const change = await this.#fleet.watch(watchedAppliances(settings));
+    this.#requests.publish();
+    this.#twins.watch(settings.twins);
+    await this.#history.watch(settings.appliances.map(rememberedAs), settings.history);
+    return change;
+  }
+
+  #createFleet(): FleetPoller<WatchedAppliance> {
+    const { log, now, random } = this.#options;
+    const [cron, inProbeSlot] = [createCron(), createSlots(maxProbesAtOnce)];
+    return new FleetPoller<WatchedAppliance>({
+      store: this.#store,
+      createPoller: (appliance, { counters, handover }, listener) =>
+        createPoller(appliance, {
+          ...this.#connecting,
+          cron,
+          inProbeSlot,
+          store: this.#store,
+          counters,
+          handover,
+          listeners: [
+            listener,
+            this.#history.listenerOf(rememberedAs(appliance)),
+            this.#twins.listenerOf(appliance.name),
+          ],
+          log: log.child({ appliance: appliance.name }),
+          now,
+          random,
+          isRequestLogEmpty: () => this.#requests.isEmpty(appliance.name),
+        }),
+      isSame,
+      isSameMachine: (one, other) => isSame(one.url, other.url),
+    });
+  }
+
+  #createGateway(): GatewayLifecycle {
+    const { build, log, now, waits, createJournalThread } = this.#options;
+    let metrics: AdminMetrics | undefined;
+    return createGatewayLifecycle(waits, () => ({
+      ...this.#connecting,
+      fleet: this.#fleet,
+      onWrite: (call, farm) => this.#history.recordCall(call, farm),
+      // Created once, so that counters survive when the gateway is switched off and on again.
+      metrics: (metrics ??= createAdminMetrics(this.#self.registry)),
+      build,
+      log: log.child({ part: 'admin' }),
+      recordLog: log.child({ part: 'audit' }),
+      now,
+      createJournalThread,
+    }));
+  }
+
+  #createMetricsApp(): FastifyInstance {
+    const { build, log, now, isDemonstration = false, withCommandName = (text) => text } = this.#options;
+    const reloader = this.#options.enableLifecycle ? this.#reloader : undefined;
+    return createMetricsApp({
+      fleet: this.#fleet,
+      shardWatching: (appliance) => this.#settings.shard?.otherShards.get(appliance),
+      shard: () => this.#settings.shard,
+      self: this.#self,
+      build,
+      isDemonstration,
+      withCommandName,
+      adminUrl: () => this.#gateway.url,
+      reload: reloader && (() => reloader.reload()),
+      lastMinuteOf: (appliance, farm) => this.#requests.lastMinute(appliance, farm),
+      history: this.#history,
+      twinOf: (appliance) => this.#twins.twinOf(appliance),
+      access: this.#access,
+      log: log.child({ part: 'http' }),
+      now,
+    });
+  }
 }
 
 /** Logs each name once when it begins to fail; without an address, the calls fail and are logged. */

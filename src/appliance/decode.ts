@@ -178,7 +178,7 @@ function listKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeywordD
           } else {
             const [error] = validate.errors ?? [];
             reportUnreadable({
-              field: fieldOf(error) ?? list,
+              field: failedField(error) ?? list,
               count: 1,
               value: rows[index],
               because: sentenceOf(error),

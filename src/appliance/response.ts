@@ -69,7 +69,7 @@ function checkErrorResponse({ status, mediaType, text }: ApplianceResponse, maxV
   const json = body && 'json' in body ? body.json : undefined;
   // Early releases answer 403 when deactivated; the certificate key in the body marks it
   // (docs/api.md §3.19).
-  const isDeactivated = status === 402 || (status === 403 && fieldOf(json, 'certificate_key') !== undefined);
+  const isDeactivated = status === 402 || (status === 403 && bodyField(json, 'certificate_key') !== undefined);
   return {
     reason: isDeactivated ? 'unlicensed' : reasonOfStatus(status),
     because: `the appliance answered ${status}${sentenceOf(json, mediaType)}`,

@@ -65,7 +65,7 @@ export async function askEachFarm(
   const known = byName(before);
   const isFirst = !before?.farms.some(({ lastAsk }) => lastAsk);
   const endElapsedMs = startElapsedMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
-  const limits = { ...limitsOf(callMs), givesUp: givesUpWaiting(before?.farms ?? []) };
+  const limits = { ...farmCallLimits(callMs), givesUp: givesUpWaiting(before?.farms ?? []) };
 
   const silent = nextSilent(context, listed, known);
   const silentLimits = silent?.isPatient ? { ...limits, limitMs: patientLimitMs } : limits;
@@ -105,7 +105,7 @@ export async function askMaybeSilent(
   const notAsked = (farm: ListedFarm): ListedFarm => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < waitedFor ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(notAsked);
-  const limits = limitsOf(await emptyCallMs(context));
+  const limits = farmCallLimits(await emptyCallMs(context));
   const untilElapsedMs = context.elapsedNow() + firstRunMs;
   // The appliance has just given up its wait for them, and answered.
   const asked = await askInTurn(context, due.map(asSilent), { ...limits, givesUp: true, known, untilElapsedMs });
@@ -157,7 +157,7 @@ async function emptyCallMs({ read }: CollectContext): Promise<number> {
 }
 
 /** Returns the limits of a call for a farm that does not hang. */
-function limitsOf(callMs: number): Limits {
+function farmCallLimits(callMs: number): Limits {
   return { callMs, limitMs: Math.min(Math.max(4 * callMs, minLimitMs), patientLimitMs), workMs };
 }
 

@@ -109,7 +109,7 @@ async function readList(context: CollectContext, before: FarmList | undefined): 
   let tookMs = 0;
   const onDuration = (ms: number): void => void (tookMs = ms);
   try {
-    const rows = await listRows(read, { ...limitsOf(before), onDuration });
+    const rows = await listRows(read, { ...listCallLimits(before), onDuration });
     const memory = { startedAtElapsedMs, usualMs: tookMs, hasAddresses: true };
     const list = { ...watchedOf(rows.map(farmOf), watches), memory };
     const waitedMs = tookMs - (before?.memory?.usualMs ?? 0);

@@ -13,7 +13,7 @@ export type EventKind = (typeof eventKinds)[number];
 /** A setting or a state that changed, or a whole object that is new or gone. */
 export interface Difference {
   readonly object: ConfiguredKind | StatefulObject | 'appliance';
-  /** Empty for an object of no farm, and of no service. */
+  /** Empty if the object belongs to no farm, as `service`. */
   readonly farm: string;
   readonly service: string;
   readonly name: string;

@@ -1,5 +1,5 @@
 import { plainSettings, settingText } from '../collectors/configured.ts';
-import { type FoundDifference, isNumberIn, serviceOrder } from './differences.ts';
+import { type AttributableDifference, isNumberIn, serviceOrder } from './differences.ts';
 
 export interface Call {
   /** `METHOD /path`, as the table of operations writes it. */
@@ -29,8 +29,8 @@ const storedFields: ReadonlySet<string> = new Set([...plainSettings, ...nameFiel
 export function withoutSecretFields(body: Readonly<Record<string, unknown>>): Call['fields'] {
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => {
-      const isKept = value === '' || keptFields.has(name);
-      return [name, isKept ? (settingText(value) ?? null) : null];
+      const isStored = value === '' || storedFields.has(name);
+      return [name, isStored ? (settingText(value) ?? null) : null];
     }),
   );
 }

@@ -180,13 +180,13 @@ export class History {
     await this.#switchTo();
   }
 
-  #configured(appliance: RememberedAppliance, found: FoundReading, { atMs, atElapsedMs }: Moment): void {
+  #recordConfiguration(appliance: TrackedAppliance, found: NewReading, { atMs, atElapsedMs }: Moment): void {
     const { name, scope: address, farmChoice = '' } = appliance;
     const { collector, farm, data, takenAtElapsedMs, isWhole } = found;
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;
     const askedMs = Math.round(atMs - (atElapsedMs - takenAtElapsedMs));
-    const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
+    const key = [name, readingKey({ collector: collector.name, farm })].join('\n');
     const scope = collector.name === farmsCollector.name ? `${address}\n${farmChoice}` : address;
     const text = JSON.stringify(objects);
     const digest = hash('sha1', `${scope}\n${text}`, 'base64');
@@ -202,19 +202,19 @@ export class History {
     this.#enqueue(isSame ? { seen: [seen] } : { reading }, name);
   }
 
-  #timed(
+  #recordFarmTimes(
     appliance: string,
-    { collector, data, takenAtElapsedMs, lifeMs }: FoundReading,
+    { collector, data, takenAtElapsedMs, lifeMs }: NewReading,
     { atMs, atElapsedMs }: Moment,
   ): void {
     if (collector.name !== farmsCollector.name) return;
-    const own = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
-    this.#times.set(appliance, own);
+    const times = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
+    this.#times.set(appliance, times);
     // Only this collector's data has its name.
-    own.farms.add((data as FarmList).farms, Math.round(atMs - (atElapsedMs - takenAtElapsedMs)), lifeMs);
-    if (atMs >= own.writtenMs && atMs < own.writtenMs + betweenDatesMs) return;
-    own.writtenMs = atMs;
-    this.#writeTimes(appliance, own.farms);
+    times.farms.add((data as FarmList).farms, Math.round(atMs - (atElapsedMs - takenAtElapsedMs)), lifeMs);
+    if (atMs >= times.writtenMs && atMs < times.writtenMs + writeIntervalMs) return;
+    times.writtenMs = atMs;
+    this.#writeTimes(appliance, times.farms);
   }
 
   #writeTimes(appliance: string, farms: FarmTimes): void {

@@ -1,5 +1,5 @@
 import { interfacesCollector, type Interfaces } from '../collectors/interfaces.ts';
-import type { FoundReading } from '../state/appliance-state.ts';
+import type { NewReading } from '../state/appliance-state.ts';
 
 /** The bytes of each interface at the last reading. */
 interface LastTraffic {
@@ -15,7 +15,7 @@ export class RestartDetector {
    * Returns true if the counters of all interfaces with traffic are lower than at the last reading.
    * With another scope, the appliance may be another machine.
    */
-  isSeenIn({ collector, data }: FoundReading, appliance: string, scope: string): boolean {
+  hasRestarted({ collector, data }: NewReading, appliance: string, scope: string): boolean {
     if (collector.name !== interfacesCollector.name) return false;
     const { traffic } = data as Interfaces;
     const bytes = new Map(

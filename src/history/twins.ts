@@ -43,8 +43,8 @@ export type Readings = ReadonlyMap<string, Reading>;
 
 const ofFarms: readonly TwinKind[] = ['farm', 'service', 'backend', 'check'];
 
-/** The readings that are compared, and the kinds of objects that are not known without them. */
-const compared: readonly (readonly [Collector, readonly TwinKind[]])[] = [
+/** The readings that are compared, and the kinds of objects that are unknown without them. */
+const comparedReadings: readonly (readonly [Collector, readonly TwinKind[]])[] = [
   [applianceCollector, ['version']],
   [certificatesCollector, ['certificate']],
   [farmsCollector, ofFarms],
@@ -126,7 +126,7 @@ function keysOf(collector: Collector, here: Readings, there: Readings): readonly
 /** Returns true if both have an L4 farm of the same name whose settings are not read, since the read may act. */
 function haveUnreadFarms(here: Readings, there: Readings): boolean {
   const isUnread = (readings: Readings, name: string): boolean => {
-    const reading = readings.get(keyOf({ collector: farmConfigCollector.name, farm: name }));
+    const reading = readings.get(readingKey({ collector: farmConfigCollector.name, farm: name }));
     const farm = objectsIn(farmConfigCollector, reading, undefined)?.find(({ object }) => object === 'farm');
     return farm !== undefined && !('protocol' in farm.settings);
   };
@@ -175,8 +175,8 @@ function sharedSettings(
   return names ? Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name))) : settings;
 }
 
-/** Returns the addresses of the machine itself, which no failover moves. */
-function ownAddresses(readings: Readings): ReadonlySet<string> | undefined {
+/** Returns the addresses that stay on the machine in a failover. */
+function machineAddresses(readings: Readings): ReadonlySet<string> | undefined {
   const objects = objectsIn(interfacesCollector, readings.get(interfacesCollector.name), undefined);
   return objects && new Set(objects.flatMap(({ settings: { kind, ip } }) => (kind === 'virtual' || !ip ? [] : ip)));
 }

@@ -109,7 +109,7 @@ export class HostResolver {
   }
 
   async #begin(host: string, entry: Entry): Promise<readonly LookupAddress[]> {
-    const { lookup: find = findAddresses, listener } = this.#parts;
+    const { lookup: find = findAddresses, listener } = this.#options;
     entry.startedAtSteadyMs = steadyNow();
     if (entry.hangs) this.#hanging.add(entry);
     const timer = setTimeout(() => {
@@ -123,7 +123,7 @@ export class HostResolver {
       entry.isFailing = false;
       return entry.addresses;
     } catch (error) {
-      const because = becauseOf(error);
+      const because = lookupFailureText(error);
       entry.hangs = steadyNow() - entry.startedAtSteadyMs >= patienceMs;
       if (entry.addresses && !entry.isFailing) listener?.failing(host, because);
       entry.isFailing = entry.addresses !== undefined;

@@ -139,7 +139,7 @@ export function createTimeSlice(lengthMs: number) {
     },
     /** Lets other work run, and begins a new slice. */
     async next(): Promise<void> {
-      await nextTick();
+      await yieldToEventLoop();
       endSteadyMs = steadyNow() + lengthMs;
     },
   };

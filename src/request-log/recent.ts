@@ -23,17 +23,18 @@ export class RecentRequests {
   #intervals: readonly Interval[] = [];
 
   /** Adds requests; `withinSeconds` is undefined for one that was not timed. */
-  add({ times, isFailed, withinSeconds }: Added, nowSteadyMs: number): void {
-    const slot = this.#slotAt(Math.floor(nowSteadyMs / slotMs));
-    slot.requests += times;
-    if (isFailed) slot.failed += times;
-    if (withinSeconds !== undefined) slot.within.set(withinSeconds, (slot.within.get(withinSeconds) ?? 0) + times);
+  add({ times, isFailed, withinSeconds }: CountedRequests, nowMs: number): void {
+    const interval = this.#intervalAt(Math.floor(nowMs / intervalMs));
+    interval.requests += times;
+    if (isFailed) interval.failed += times;
+    if (withinSeconds !== undefined)
+      interval.byBound.set(withinSeconds, (interval.byBound.get(withinSeconds) ?? 0) + times);
   }
 
-  /** Sums up the last six whole ten seconds; undefined without a request: the log may be silent. */
-  lastMinute(nowSteadyMs: number): LastMinute | undefined {
-    const current = Math.floor(nowSteadyMs / slotMs);
-    const recent = this.#slots.filter(({ number }) => number < current && number >= current - slotsOfMinute);
+  /** Returns the sums of the last six whole intervals; undefined without a request. */
+  lastMinute(nowMs: number): LastMinute | undefined {
+    const current = Math.floor(nowMs / intervalMs);
+    const recent = this.#intervals.filter(({ index }) => index < current && index >= current - intervalsPerMinute);
     if (recent.length === 0) return undefined;
     const timed = recent.flatMap(({ byBound }) => [...byBound]).toSorted(([one], [other]) => one - other);
     let left = 0.95 * timed.reduce((total, [, count]) => total + count, 0);

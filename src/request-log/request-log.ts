@@ -147,14 +147,14 @@ export class RequestLog implements SenderDirectory {
     log.info({ addresses: this.addresses }, 'receiving the log of requests');
   }
 
-  /** Shows new counts. */
+  /** Puts changed counters into the store. */
   publishIfChanged(): void {
-    for (const each of this.#senders) each.publishIfChanged();
+    for (const each of this.#logs) each.publishIfChanged();
   }
 
-  /** Shows all counts, after the store may have dropped some. */
+  /** Puts all counters into the store, which a reload may have emptied. */
   publish(): void {
-    for (const each of this.#senders) each.publish();
+    for (const each of this.#logs) each.publish();
   }
 
   /** Returns undefined if no line about the farm came. */
@@ -162,9 +162,9 @@ export class RequestLog implements SenderDirectory {
     return this.#logs.find((each) => each.appliance.name === appliance)?.counts.lastMinute(farm);
   }
 
-  /** Returns true if no request of an appliance was counted in the first hour of its log. */
-  hasCountedNothing(appliance: string): boolean {
-    return this.#senders.find((each) => each.appliance.name === appliance)?.hasCountedNothing ?? false;
+  /** Returns true if no request was counted in the first hour of the log of an appliance. */
+  isEmpty(appliance: string): boolean {
+    return this.#logs.find((each) => each.appliance.name === appliance)?.isEmpty ?? false;
   }
 
   async close(): Promise<void> {
@@ -200,16 +200,18 @@ class ApplianceLog implements LineConsumer {
   readonly #parts: RequestLogParts;
   #networks: BlockList;
   readonly #waiting = new WaitingRequests();
-  readonly #sinceSteadyMs = steadyNow();
-  #learnedAtSteadyMs = -Infinity;
-  /** How long that took. */
-  #learningMs = 0;
-  #hasList = false;
-  /** When the first request came, if that was before the first list. */
-  #waitsSinceSteadyMs: number | undefined;
-  #isBehind = true;
-  #slot = 0;
-  #linesInSlot = 0;
+  readonly #startedMs = steadyNow();
+  #namesUpdatedMs = -Infinity;
+  /** How long the last update of the names took. */
+  #namesUpdateMs = 0;
+  #hasFarmList = false;
+  /** When the first request came, if that was before the first list of farms. */
+  #waitingSinceMs: number | undefined;
+  /** True if the counters changed since they were published. */
+  #isDirty = true;
+  /** The newest window with a line, and the lines that are charged to it. */
+  #window = 0;
+  #linesInWindow = 0;
 
   constructor(appliance: LoggingAppliance, buckets: readonly number[], parts: RequestLogParts) {
     this.appliance = appliance;
@@ -226,8 +228,8 @@ class ApplianceLog implements LineConsumer {
     this.#isDirty = true;
   }
 
-  get hasCountedNothing(): boolean {
-    return this.counts.hasNoAnswers && steadyNow() - this.#sinceSteadyMs >= silentAfterMs;
+  get isEmpty(): boolean {
+    return this.counts.hasNoResponses && steadyNow() - this.#startedMs >= emptyAfterMs;
   }
 
   sends(address: string): boolean {
@@ -241,12 +243,12 @@ class ApplianceLog implements LineConsumer {
   line(text: string): void {
     const { content, times } = readLine(text);
     if (typeof content === 'string') return this.#countLine(content, times);
-    this.#spend(times);
+    this.#charge(times);
     const nowSteadyMs = steadyNow();
-    if (!this.#hasList) this.#waitsSinceSteadyMs ??= nowSteadyMs;
-    if (this.counts.knows(...namesOf(content))) return this.#countRequest(content, times);
+    if (!this.#hasFarmList) this.#waitingSinceMs ??= nowSteadyMs;
+    if (this.counts.knows(...targetNames(content))) return this.#countRequest(content, times);
     // It waits until polling knows its names; until then it must not count as `unknown`.
-    if ((this.#hasList || this.#awaitsList) && this.#waiting.add(content, times, nowSteadyMs)) return;
+    if ((this.#hasFarmList || this.#awaitsFarmList) && this.#waiting.add(content, times, nowSteadyMs)) return;
     this.#countUnnamed(content, times);
   }
 
@@ -258,16 +260,16 @@ class ApplianceLog implements LineConsumer {
     this.#charge(1);
   }
 
-  /** Shows the counts, with what has waited, if something came since the last time. */
+  /** Publishes changed counters, including requests that waited. */
   publishIfChanged(): void {
-    this.#learn();
-    if (this.#isBehind) this.#show();
+    this.#updateNames();
+    if (this.#isDirty) this.#put();
   }
 
-  /** Shows the counts, with what has waited, also if nothing came. */
+  /** Publishes the counters, also unchanged ones. */
   publish(): void {
-    this.#learn();
-    this.#show();
+    this.#updateNames();
+    this.#put();
   }
 
   #put(): void {
@@ -275,26 +277,30 @@ class ApplianceLog implements LineConsumer {
     this.#parts.store.put(this.appliance.name, storeKey, this.counts.reading());
   }
 
-  get #awaitsList(): boolean {
-    return !this.#hasList && steadyNow() - (this.#waitsSinceSteadyMs ?? Infinity) < maxWaitMs;
+  get #awaitsFarmList(): boolean {
+    return !this.#hasFarmList && steadyNow() - (this.#waitingSinceMs ?? Infinity) < maxWaitMs;
   }
 
-  /** Takes the names that polling knows by now. */
-  #learn(): void {
+  /** Adds the names that polling knows by now, and counts the requests that waited for them. */
+  #updateNames(): void {
     const nowSteadyMs = steadyNow();
-    const isDue = this.appliance.objectives.length > 0 && nowSteadyMs - this.#learnedAtSteadyMs >= learnEveryMs;
-    if (!this.#isBehind && this.#waiting.isEmpty && !isDue) return;
-    // In a tenth of the time at most, however many backends there are.
-    if (nowSteadyMs - this.#learnedAtSteadyMs < 10 * this.#learningMs) return;
-    this.#learnedAtSteadyMs = nowSteadyMs;
-    this.#isBehind = true;
+    const isDue = this.appliance.objectives.length > 0 && nowSteadyMs - this.#namesUpdatedMs >= farmsEveryMs;
+    if (!this.#isDirty && this.#waiting.isEmpty && !isDue) return;
+    // Takes at most a tenth of the time, however many backends there are.
+    if (nowSteadyMs - this.#namesUpdatedMs < 10 * this.#namesUpdateMs) return;
+    this.#namesUpdatedMs = nowSteadyMs;
+    this.#isDirty = true;
     const farms = this.#parts.farmsOf(this.appliance.name);
     this.counts.learn(farms);
-    this.#hasList ||= farms !== undefined;
-    const { known, late } = this.#waiting.take((...names) => this.counts.knows(...names), this.#hasList, nowSteadyMs);
+    this.#hasFarmList ||= farms !== undefined;
+    const { known, late } = this.#waiting.take(
+      (...names) => this.counts.knows(...names),
+      this.#hasFarmList,
+      nowSteadyMs,
+    );
     for (const { request, times } of known) this.#countRequest(request, times);
     for (const { request, times } of late) this.#countUnnamed(request, times);
-    this.#learningMs = steadyNow() - nowSteadyMs;
+    this.#namesUpdateMs = steadyNow() - nowSteadyMs;
   }
 
   /** Counts a request whose names polling does not know. */

@@ -34,12 +34,12 @@ export class WaitingRequests {
     return this.#requests >= maxWaiting;
   }
 
-  /** Lets a request wait; returns false if that is in vain, or there is no place. */
+  /** Adds a request; returns false if it would wait in vain, or there is no room. */
   add(request: LoggedRequest, times: number, nowSteadyMs: number): boolean {
-    const names = namesOf(request);
+    const names = targetNames(request);
     if (this.isFull || this.#unknownNames.has(names.join('\n')) || names.some(({ length }) => length > longestName))
       return false;
-    this.#added.push({ request: withOwnNames(request), times, sinceSteadyMs: nowSteadyMs });
+    this.#added.push({ request: copyNames(request), times, sinceSteadyMs: nowSteadyMs });
     this.#requests += times;
     return true;
   }
@@ -55,7 +55,7 @@ export class WaitingRequests {
       late = [],
       waiting = [],
     } = Object.groupBy(all, ({ request, sinceSteadyMs }) => {
-      if (isKnown(...namesOf(request))) return 'known';
+      if (isKnown(...targetNames(request))) return 'known';
       return nowSteadyMs - sinceSteadyMs >= maxWaitMs ? 'late' : 'waiting';
     });
     [this.#waiting, this.#added] = [waiting, []];

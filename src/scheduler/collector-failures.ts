@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { StateListener } from '../state/appliance-state.ts';
-import { keyOf, type Origin } from '../state/reading.ts';
+import { readingKey, type Origin } from '../state/reading.ts';
 
 /**
  * What one collector fails at: two hundred farms that fail alike are one line of the log, and the
@@ -40,7 +40,7 @@ export class CollectorFailures implements StateListener {
     };
     this.#failing.set(origin.collector, failure);
     failure.reason = reason;
-    failure.origins.add(keyOf(origin));
+    failure.origins.add(readingKey(origin));
     if (failure.reasons.has(reason)) return;
     failure.reasons.add(reason);
     this.#log.warn({ ...origin, reason, because: error.message }, 'poll failed');
@@ -60,8 +60,8 @@ export class CollectorFailures implements StateListener {
   /** Keeps the fields of the newest replies that could not be read; logs each of a collector once. */
   recordUnreadable(origin: Origin, found: readonly UnreadableField[]): void {
     const known = this.unreadableOf(origin.collector);
-    if (found.length === 0) this.#unreadable.delete(keyOf(origin));
-    else this.#unreadable.set(keyOf(origin), { origin, found });
+    if (found.length === 0) this.#unreadable.delete(readingKey(origin));
+    else this.#unreadable.set(readingKey(origin), { origin, found });
     for (const { endpoint, field, count, example } of found) {
       if (known.some((each) => each.endpoint === endpoint && each.field === field)) continue;
       this.#log.warn({ ...origin, endpoint, field, count, example }, 'values in a reply cannot be read, left out');
@@ -72,7 +72,7 @@ export class CollectorFailures implements StateListener {
   onRemoved(origin: Origin, why: 'stale' | 'gone'): void {
     if (why === 'stale') return;
     this.#endFailure(origin);
-    this.#unreadable.delete(keyOf(origin));
+    this.#unreadable.delete(readingKey(origin));
   }
 
   /** Returns what a collector has not recovered from, if anything. */
@@ -98,7 +98,7 @@ export class CollectorFailures implements StateListener {
   /** Returns true if it was the last origin that failed. */
   #endFailure(origin: Origin): boolean {
     const failure = this.#failing.get(origin.collector);
-    const wasLast = failure?.origins.delete(keyOf(origin)) === true && failure.origins.size === 0;
+    const wasLast = failure?.origins.delete(readingKey(origin)) === true && failure.origins.size === 0;
     if (wasLast) this.#failing.delete(origin.collector);
     return wasLast;
   }

@@ -12,7 +12,7 @@ import { TransitionHistory } from '../state/transition-history.ts';
 /** All appliances together, as routes and the gateway use them. */
 export type Fleet = Pick<
   FleetPoller<PolledAppliance>,
-  'appliances' | 'watches' | 'page' | 'ready' | 'describe' | 'statusOf' | 'transitions' | 'refresh'
+  'appliances' | 'watches' | 'exposition' | 'ready' | 'status' | 'statusOf' | 'transitions' | 'refresh'
 >;
 
 /** The part of an appliance's settings that the fleet itself uses. */
@@ -147,7 +147,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   /** Returns the fresh readings of an appliance; undefined while it does not answer. */
   readingsOf(appliance: string): ReadonlyMap<string, Reading> | undefined {
     const poller = this.#watched.get(appliance)?.poller;
-    return poller?.describe().up === true ? poller.state.snapshot() : undefined;
+    return poller?.status().up === true ? poller.state.snapshot() : undefined;
   }
 
   /** Passes a change to {@link AppliancePoller.refresh}; returns at once. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { Allowance } from '../lib/allowance.ts';
-import type { FoundReading, StateListener } from '../state/appliance-state.ts';
+import { TokenBuckets } from '../lib/token-bucket.ts';
+import type { NewReading, StateListener } from '../state/appliance-state.ts';
 import type { Transition } from '../state/status.ts';
 import type { DropReason } from './counters.ts';
 
@@ -19,13 +19,13 @@ export class ReadingLog implements StateListener {
   readonly #log: Logger;
   readonly #words = new Set<string>();
   readonly #dropped = new Set<DropReason>();
-  readonly #states = new Allowance(statesPerMinute);
+  readonly #states = TokenBuckets.perMinute(statesPerMinute);
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  onReading({ collector, farm }: FoundReading, transitions: readonly Transition[]): void {
+  onReading({ collector, farm }: NewReading, transitions: readonly Transition[]): void {
     const changes = transitions.length;
     const logged = Math.min(changes, Math.floor(this.#states.left(stateLines)));
     this.#states.take(stateLines, logged);
@@ -45,7 +45,7 @@ export class ReadingLog implements StateListener {
       reason === 'limit'
         ? 'set compact for this appliance, raise limits.series_per_appliance, or leave farms out with farms.exclude'
         : 'the appliance names something twice';
-    this.#log.warn({ reason, series, remedy }, 'series are left out of the page');
+    this.#log.warn({ reason, series, remedy }, 'series are left out of /metrics');
   }
 
   onUnknownState(family: string, longWord: string): void {

@@ -62,7 +62,7 @@ export class ReadingPublisher implements StateListener {
     const { name, jobs, store, maxSeries } = this.#parts;
     const filled = fillRegistry(name, writeReading(collector.families, data, { compact }));
     const rank = jobs.get(collector.name)?.rank ?? jobs.size;
-    const leftOut = store.put(name, keyOf({ collector: collector.name, farm }), filled, { rank, maxSeries });
+    const leftOut = store.put(name, readingKey({ collector: collector.name, farm }), filled, { rank, maxSeries });
     return { ...filled, leftOut };
   }
 }

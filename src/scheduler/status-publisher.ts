@@ -96,7 +96,7 @@ export class StatusPublisher {
       url,
       labels,
       objectives,
-      isLogSilent: isLogSilent?.() ?? false,
+      isRequestLogEmpty: isRequestLogEmpty?.() ?? false,
       up: availability.isUp(nowElapsedMs),
       failing: availability.state.failing,
       deactivated: state.facts.isActivated === false,

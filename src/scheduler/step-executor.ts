@@ -29,8 +29,8 @@ import {
   takeFarm,
 } from './job.ts';
 import type { PollerServices } from './poller-services.ts';
-import type { StateChanges } from '../state/appliance-state.ts';
-import { keyOf } from '../state/reading.ts';
+import type { StateDelta } from '../state/appliance-state.ts';
+import { readingKey } from '../state/reading.ts';
 
 interface StepExecutorParts extends PollerServices {
   readonly calls: Calls;
@@ -166,7 +166,7 @@ export class StepExecutor {
       async (context) => {
         try {
           const data = await collectFarm(farm, context);
-          this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
+          this.#refused.delete(readingKey({ collector: job.collector.name, farm: farm.name }));
           return this.#listed(farm.name) && data;
         } catch (error) {
           if (this.#mayBeDeleted(job, farm, error) || (await isGone(context, farm, error))) return undefined;
@@ -234,7 +234,7 @@ export class StepExecutor {
     { job, farm, readerAskedAtElapsedMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'priority'>,
     data: unknown,
     { askedAtElapsedMs, unreadable }: StepCalls,
-  ): StateChanges | undefined {
+  ): StateDelta | undefined {
     const { state, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
     // A reading made of two has the age of the older one.

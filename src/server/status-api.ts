@@ -113,7 +113,7 @@ export function registerStatusApi(
     if (known) return known;
     const startSteadyMs = steadyNow();
     const status = fleet.statusOf(name);
-    const bytes = status && bytesOf(status);
+    const bytes = status && jsonWithProblems(status);
     const tookMs = steadyNow() - startSteadyMs;
     if (bytes && tookMs >= largeMs) {
       shared.set(name, bytes);

@@ -120,8 +120,8 @@ function createResponseLimiter(
   /** Returns a response to cut for a request: an old one, or one of readers beyond their share. */
   function evictableFor(request: FastifyRequest): ServerResponse | undefined {
     const [oldest] = unfinished;
-    if (oldest && steadyNow() - oldest[1].startedAtSteadyMs >= patienceMs) return oldest[0];
-    const { members, mayEvict } = largestShare(unfinished, ([, { readers }]) => readers, readersOf(request));
+    if (oldest && steadyNow() - oldest[1].startedAtSteadyMs >= evictableAfterMs) return oldest[0];
+    const { members, mayEvict } = largestShare(unfinished, ([, { readers }]) => readers, readerKey(request));
     return mayEvict ? members[0]?.[0] : undefined;
   }
 
@@ -162,8 +162,8 @@ function createResponseLimiter(
           refuse(request);
         }
       }
-      const timer = setTimeout(cut, maxMs, response);
-      unfinished.set(response, { startedAtSteadyMs: steadyNow(), bytes, readers: readersOf(request) });
+      const timer = setTimeout(cut, maxDurationMs, response);
+      unfinished.set(response, { startedAtSteadyMs: steadyNow(), bytes, readers: readerKey(request) });
       heldBytes += bytes;
       response.on('close', () => {
         clearTimeout(timer);

@@ -227,24 +227,8 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
   });
 }
 
-/**
- * Returns a function that takes a token, and returns false when none is left. There are up to
- * `burst` tokens, and one more each interval, as in exporter-toolkit.
- */
-function createTokenBucket({ rateLimit }: WebPolicy): () => boolean {
-  if (!rateLimit) return () => true;
-  const { intervalMs, burst } = rateLimit;
-  let tokens = burst;
-  let filledAtSteadyMs = steadyNow();
-  return () => {
-    const nowSteadyMs = steadyNow();
-    tokens = Math.min(burst, tokens + (nowSteadyMs - filledAtSteadyMs) / intervalMs);
-    filledAtSteadyMs = nowSteadyMs;
-    if (tokens < 1) return false;
-    tokens -= 1;
-    return true;
-  };
-}
+/** All clients share one bucket, as in exporter-toolkit. */
+const everybody = '';
 
 function requestTokensOf({ rateLimit }: WebPolicy): TokenBuckets | undefined {
   return rateLimit && new TokenBuckets({ capacity: rateLimit.burst, tokenMs: rateLimit.intervalMs });

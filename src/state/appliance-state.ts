@@ -44,7 +44,7 @@ export interface StateDelta {
   /** Farms that are new, or were created again with another profile. */
   readonly newFarms: readonly string[];
   readonly version?: { readonly from: string; readonly to: string | undefined } | undefined;
-  /** True if the appliance was deactivated, and is no more. */
+  /** True if the appliance was deactivated before, and no longer is. */
   readonly isReactivated?: boolean;
 }
 
@@ -142,12 +142,12 @@ export class ApplianceState {
   put(reading: NewReading): StateDelta {
     const { collector, farm, ...stored } = reading;
     const origin = { collector: collector.name, farm };
-    const key = keyOf(origin);
-    if ((this.#readings.get(key)?.takenAtElapsedMs ?? Number.NEGATIVE_INFINITY) > kept.takenAtElapsedMs)
-      return noChanges;
-    const bytes = this.#admit(origin, kept.data);
+    const key = readingKey(origin);
+    if ((this.#readings.get(key)?.takenAtElapsedMs ?? Number.NEGATIVE_INFINITY) > stored.takenAtElapsedMs)
+      return noDelta;
+    const bytes = this.#admit(origin, stored.data);
     const { appliance, listeners, now } = this.#parts;
-    const objects = collector.entity?.states(kept.data) ?? [];
+    const objects = collector.entity?.states(stored.data) ?? [];
     const moment = { atMs: now(), atElapsedMs: this.elapsedNow() };
     const { states, transitions } = compareStates(appliance, this.#objects.get(key), objects, moment);
     this.#objects.set(key, states);

@@ -1,15 +1,19 @@
-import { closedState } from '../lib/states.ts';
+// Builds the status of an appliance, which the pages, /api/status and the plug-in show, from its
+// readings. Then health.ts finds what is wrong (appliance-problems.ts, farm-problems.ts), and
+// src/pages/status/ renders both.
+
 import { activationCollector } from '../collectors/activation.ts';
 import { applianceCollector } from '../collectors/appliance.ts';
 import { backendsCollector } from '../collectors/backends.ts';
 import { type Certificate, certificatesCollector } from '../collectors/certificates.ts';
-import { type Collector } from '../collectors/collector.ts';
+import type { Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfigCollector, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { farmConnectionsCollector } from '../collectors/farm-connections.ts';
 import { type ListedFarm, nextAskElapsedMs } from '../collectors/silent-farms.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { interfacesCollector } from '../collectors/interfaces.ts';
-import { hasNoHungProxy, answersNoHandshake, type ProbedFarm, vipCollector } from '../collectors/vip.ts';
+import { answersNoHandshake, hasNoHungProxy, type ProbedFarm, vipCollector } from '../collectors/vip.ts';
+import { closedState } from '../lib/states.ts';
 import { type Moment, type Reading, readingIn } from './reading.ts';
 import type {
   ActivationStatus,
@@ -48,8 +52,8 @@ interface Snapshot
   readonly unixMsOf: (atElapsedMs: number) => number;
 }
 
-/** Collectors whose data is presented field by field; the data of all others is shown as it is. */
-const presented: ReadonlySet<string> = new Set(
+/** Collectors with fields of their own in the status; the data of all others is in `readings`. */
+const presentedCollectors: ReadonlySet<string> = new Set(
   [
     activationCollector,
     applianceCollector,
@@ -63,10 +67,10 @@ const presented: ReadonlySet<string> = new Set(
   ].map(({ name }: Pick<Collector, 'name'>) => name),
 );
 
-export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
+export function buildApplianceStatus(snapshot: Snapshot): ApplianceStatus {
   const description = readingIn(snapshot.readings, applianceCollector)?.data;
   const activation = readingIn(snapshot.readings, activationCollector)?.data;
-  const farms = describeFarms(snapshot);
+  const farms = buildFarms(snapshot);
   return {
     name: snapshot.name,
     url: snapshot.url,
@@ -81,10 +85,10 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     breaker: snapshot.breaker,
     ...(snapshot.apiCertificate && { apiCertificate: snapshot.apiCertificate }),
     farms,
-    probes: describeProbes(snapshot),
-    certificates: describeCertificates(snapshot, farms),
-    activation: activation && describeActivation(activation),
-    interfaces: describeInterfaces(snapshot),
+    probes: countProbes(snapshot),
+    certificates: buildCertificates(snapshot, farms),
+    activation: activation && buildActivation(activation),
+    interfaces: buildInterfaces(snapshot),
     series: snapshot.series,
     seriesLeftOut: snapshot.seriesLeftOut,
     ...(snapshot.objectives && buildObjectives(snapshot.objectives, snapshot.isRequestLogEmpty === true)),
@@ -99,7 +103,7 @@ function readingsOf<Data>(all: readonly Reading[], { name }: Collector<Data>): r
   return all.filter(({ collector }) => collector === name) as readonly Reading<Data>[];
 }
 
-function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
+function buildFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
   const reading = readingIn(snapshot.readings, farmsCollector);
   const byFarm = Map.groupBy(snapshot.readings.values(), ({ farm }) => farm);
   const probed = new Map(readingIn(snapshot.readings, vipCollector)?.data.map((each) => [each.farm, each]));
@@ -119,17 +123,17 @@ function buildSilence(
   farm: ListedFarm,
   list: Reading,
 ): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs' | 'nextLookMs'> {
-  const answersClients = probed !== undefined && answersSince(probed, farm, list);
+  const answersClients = probed !== undefined && hasHandshakeSince(probed, farm, list);
   const askedMs = snapshot.unixMsOf(askedAtElapsedMs(farm, list));
   if (answersClients) return { isSilent: false, answersClients, askedMs };
   const nextMs = nextAskElapsedMs(farm);
   return { askedMs, ...(nextMs !== undefined && { nextLookMs: snapshot.unixMsOf(nextMs) }) };
 }
 
-/** Returns true for a handshake that came after the appliance was asked for the farm. */
-function answersSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
+/** Returns true if a handshake succeeded after the appliance was asked for the farm. */
+function hasHandshakeSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
   const hasHandshook = probed.isReachable === true && hasNoHungProxy(probed);
-  return hasHandshook && probed.probedAtElapsedMs > askedAtElapsedMs(farm, list) && !isOvertaken(probed, farm, list);
+  return hasHandshook && probed.probedAtElapsedMs > askedAtElapsedMs(farm, list) && !isOutdated(probed, farm, list);
 }
 
 function askedAtElapsedMs({ lastAsk }: ListedFarm, { takenAtElapsedMs }: Reading): number {
@@ -154,7 +158,7 @@ function buildFarm(
   { since }: Reading,
   farmReadings: readonly Reading[],
 ): FarmStatus {
-  // When it was asked concerns the collector alone.
+  // `asked` is only for the collector.
   const { lastAsk: _, ...shown } = farm;
   const { name } = farm;
   const state = closedState('farm', farm.state);
@@ -195,7 +199,7 @@ function buildObjectives(
  * Counts the farms that were probed since they changed, and those that are reached: they accept a
  * connection and then answer, since the kernel also accepts for a proxy that hangs.
  */
-function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
+function countProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
   const list = readingIn(snapshot.readings, farmsCollector);
   const listed = list && new Map(list.data.farms.map((farm) => [farm.name, farm]));
   const probed = (readingIn(snapshot.readings, vipCollector)?.data ?? []).filter((each) => {
@@ -228,8 +232,8 @@ function buildProbe(
   return { isReachable, connectSeconds, failure, served, address, atMs: snapshot.unixMsOf(probedAtElapsedMs) };
 }
 
-/** Returns true for a probe after which the farm has changed: it says nothing. */
-function isOvertaken({ known, probedAtElapsedMs }: ProbedFarm, farm: ListedFarm, { since }: Reading): boolean {
+/** Returns true if the farm changed after the probe. */
+function isOutdated({ known, probedAtElapsedMs }: ProbedFarm, farm: ListedFarm, { since }: Reading): boolean {
   const { state, vip, vport } = known.listed;
   if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return true;
   const changed = since?.({ object: 'farm', labels: { farm: farm.name } });
@@ -272,11 +276,11 @@ function buildCertificates(
 ): readonly CertificateStatus[] | undefined {
   const store = readingIn(snapshot.readings, certificatesCollector)?.data;
   const excluded = readingIn(snapshot.readings, farmsCollector)?.data.excluded;
-  const users = usersByFile(farms ?? []);
+  const farmsByFile = usersByFile(farms ?? []);
   const lastUses = lastUsesByFile(snapshot);
   const configuredAt = (farms ?? []).flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
   const usersReadMs = Math.min(...configuredAt);
-  const areAllKnown = excluded === 0 && users !== undefined && farms?.every(isPresentedKnown) === true;
+  const areAllKnown = excluded === 0 && farmsByFile !== undefined && farms?.every(arePresentedKnown) === true;
   return store?.map((each) => {
     const users = farmsByFile?.get(each.file);
     const presenting = users?.filter(({ probe }) => probe?.served.some(({ certificate }) => certificate)) ?? [];
@@ -328,7 +332,7 @@ function servesAnother({ probe, certificates }: FarmStatus, { commonName }: Cert
  */
 export const maxUses = 50_000;
 
-/** Maps each file to the farms that are known to present it; undefined for too many. */
+/** Maps each file to the farms whose configuration names it; undefined for too many. */
 function usersByFile(farms: readonly FarmStatus[]): ReadonlyMap<string, readonly FarmStatus[]> | undefined {
   if (isTooMany(farms)) return undefined;
   const users = new Map<string, FarmStatus[]>();
@@ -365,16 +369,16 @@ function isTooMany(all: readonly { readonly certificates?: readonly string[] | u
   return all.reduce((sum, { certificates = [] }) => sum + certificates.length, 0) > maxUses;
 }
 
-/** Returns true if it is known which certificates a farm presents; other profiles present none. */
-function isPresentedKnown({ certificates, profile }: FarmStatus): boolean {
-  return certificates !== undefined || profilesWithoutCertificates.includes(profile);
+/** Returns true if the certificates of a farm are known; some profiles have none. */
+function arePresentedKnown({ certificates: files, profile }: FarmStatus): boolean {
+  return files !== undefined || profilesWithoutCertificates.includes(profile);
 }
 
 function buildActivation({ status, kind, notBeforeSeconds, notAfterSeconds }: ActivationStatus): ActivationStatus {
   return { status, kind, notBeforeSeconds, notAfterSeconds };
 }
 
-function describeInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
+function buildInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
   const { data, since } = readingIn(snapshot.readings, interfacesCollector) ?? {};
   return data?.interfaces.map(({ name, state }) => ({
     name,

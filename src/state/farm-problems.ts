@@ -4,7 +4,7 @@ import { answersNoHandshake, type ServedName } from '../collectors/vip.ts';
 import { chainEndOf, type ServedCertificate } from '../collectors/vip-probe.ts';
 import { expiryWindow } from './alert-thresholds.ts';
 import { type BackendStatus, type FarmStatus, type ProbeStatus, isSilentFarm } from './status.ts';
-import type { OwnProblem } from './problem.ts';
+import type { ProblemDraft } from './problem.ts';
 
 /** Facts of the appliance that are needed to find the problems of one of its farms. */
 export interface FarmContext {

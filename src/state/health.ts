@@ -78,8 +78,8 @@ export function createHealthSummary(parts: {
   return () => {
     if (newest) return newest;
     const startSteadyMs = steadyNow();
-    newest = take();
-    // Dropped after that time, because it retains the readings.
+    newest = summarize();
+    // Dropped then, because a summary keeps the readings in memory.
     const drop = (): void => {
       const sharedMs = Math.min(Math.max(sharedForMs, 10 * (steadyNow() - startSteadyMs)), maxSharedMs);
       setTimeout(() => (newest = undefined), sharedMs).unref();

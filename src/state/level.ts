@@ -49,7 +49,7 @@ export const alertSeverities = {
 
 export type AlertOfProblem = keyof typeof alertSeverities;
 
-/** The level of each state; a state that has an alert has the severity of the alert. */
+/** The level of each state; a state with an alert has the severity of the alert. */
 const levels: Readonly<Record<StatefulObject, Readonly<Record<string, Level>>>> = {
   farm: {
     up: 'well',

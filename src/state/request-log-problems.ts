@@ -43,7 +43,7 @@ function unloggedProblem(appliance: string, farms: readonly FarmStatus[], nowMs:
     {
       about: 'appliance',
       title,
-      meaning: `Requests, errors and times of ${listed(names)} are not counted, and no objective of theirs is judged.${read}`,
+      meaning: `Requests, errors and durations of ${listed(names)} are not counted, and their objectives are not evaluated.${read}`,
       alert: 'ZlbRequestLogSilent',
     },
   ];
@@ -68,7 +68,7 @@ function untimedProblem(
 }
 
 function emptyLogProblem(
-  { name: appliance, objectives = [], isLogSilent }: Logging,
+  { name: appliance, objectives = [], isRequestLogEmpty }: LoggingAppliance,
   farms: readonly FarmStatus[],
 ): readonly ProblemDraft[] {
   const evaluated = farms.filter(

@@ -1,5 +1,5 @@
 import { withinShares } from '../lib/within-shares.ts';
-import type { StateListener } from './appliance-state.ts';
+import type { NewReading, StateListener } from './appliance-state.ts';
 import type { Transition } from './status.ts';
 
 /** Transitions of all appliances together that are kept. */
@@ -13,7 +13,7 @@ export class TransitionHistory implements StateListener {
     return this.#newestFirst;
   }
 
-  onReading(_reading: unknown, transitions: readonly Transition[]): void {
+  onReading(_reading: NewReading | undefined, transitions: readonly Transition[]): void {
     const [first] = transitions;
     if (!first) return;
     const { atMs } = first;

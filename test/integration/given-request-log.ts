@@ -32,8 +32,8 @@ export async function givenRequestLog(settings: Partial<RequestLogSettings> = {}
   };
   (await log.prepare(all)).commit();
   const page = async () => {
-    log.publishIfChanged();
-    const parts = (await store.page({ format: 'text', encoding: 'identity' })).finish('');
+    log.publish();
+    const parts = (await store.exposition({ format: 'text', encoding: 'identity' })).finish('');
     return Buffer.concat(parts).toString() + (await renderRegistry(registry));
   };
   const has = (name: string, labels: Record<string, string>, count: number) =>

@@ -108,7 +108,7 @@ export function createAdminMetrics(registry: Registry) {
 
   return {
     answered: (call: AnsweredCall) => requests.inc(isCounted(call) ? call : { ...call, endpoint: '' }),
-    /** Counts the response of an appliance to a write, or the failure instead of it. */
+    /** Counts a response of an appliance to a call that changes something, or what replaces it. */
     sent: (call: AnsweredCall) => calls.inc(call),
     denied: (call: { appliance: string; principal: string; reason: ProblemCode | 'tls' }) => denials.inc(call),
     /** Counts each guard that a call overrode. */
@@ -122,7 +122,7 @@ export function createAdminMetrics(registry: Registry) {
       lastWrite.set(atMs / 1_000);
     },
     auditFailed: () => failures.inc(),
-    /** Sets the numbers of open changes by state, and of those that have waited for long. */
+    /** Sets the numbers of open changes by state, and of those that wait for long. */
     changes(open: ReadonlyMap<string, number>, late: number): void {
       for (const [state, count] of open) openChanges.set({ state }, count);
       lateChanges.set(late);
@@ -132,9 +132,9 @@ export function createAdminMetrics(registry: Registry) {
       openChanges.reset();
       lateChanges.remove();
     },
-    /** Counts the end of a change, or a proposal that was suppressed. */
+    /** Counts the end of a change, or what became of a proposal instead. */
     changeEnded: (outcome: string) => ends.inc({ outcome }),
-    /** Sets whether a key was accepted when it was last tried; undefined if that is not known. */
+    /** Sets what became of a try of a key; undefined if nothing is known now. */
     keyTried: (appliance: string, accepted: boolean | undefined) =>
       accepted === undefined ? keys.remove({ appliance }) : keys.set({ appliance }, Number(accepted)),
     /** Removes the keys: the gateway is off, or others are tried. */

@@ -165,9 +165,9 @@ function refusalReasons(
 const maxObjectBytes = 262_144;
 
 /**
- * Reads the object of a call, or the list that has or will have it, by the read of the same path or of
- * the nearest path above it. Null when nothing there may be read, or the appliance does not answer. A
- * plan shows what its guards have read.
+ * Reads the object that a call is about, or the list that it is or would be in: the read of the
+ * same path, else of the nearest path above it. Null when nothing there may be read, or the
+ * appliance does not answer. A plan shows what its guards have read.
  */
 async function readCurrentObject(
   { call: { target, principal, planCache }, session }: DryRunParts,

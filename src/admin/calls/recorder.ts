@@ -9,7 +9,7 @@ import type { Caller, Principal, Role } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { maskText } from './mask.ts';
 
-/** Who did what: the common part of all records of a request. */
+/** The common part of all records of a request: who did what. */
 export interface AuditSubject extends Omit<Caller, 'signal'> {
   readonly id: string;
   readonly appliance?: string | undefined;
@@ -79,10 +79,7 @@ export function createRecorder(parts: RecorderParts) {
 
   /** Returns true if another refusal of a principal is recorded; otherwise counts it. */
   function allowDenialRecord({ name: principal, role }: Principal): boolean {
-    if (denials.secondsUntil(principal, 1) === 0) {
-      denials.take(principal, 1);
-      return true;
-    }
+    if (denials.tryTake(principal)) return true;
     const { sinceSteadyMs = steadyNow(), count = 0 } = suppressed.get(principal) ?? {};
     suppressed.set(principal, { principal, role, sinceSteadyMs, count: count + 1 });
     return false;
@@ -100,7 +97,8 @@ export function createRecorder(parts: RecorderParts) {
 
   return {
     /**
-     * Writes a record with its state update. Rejects with `audit_unavailable` if it is not on disk.
+     * Writes a record, and what goes with it. Rejects with `audit_unavailable` if it is not on
+     * disk.
      */
     async recordOrRefuse(subject: AuditSubject, fields: EventFields, alongside?: StateUpdate): Promise<AuditPosition> {
       await recordSuppressed();
@@ -120,8 +118,8 @@ export function createRecorder(parts: RecorderParts) {
       }
     },
     /**
-     * Returns a text of a caller or an appliance in one line, without secrets; null for undefined.
-     * `sent` has secrets that were sent, which the appliance may repeat.
+     * Returns what a caller or an appliance says, in one line and without secrets; null for nothing.
+     * `sent` has what was sent, and may come back.
      */
     redact: (
       text: string | undefined,
@@ -138,7 +136,7 @@ export function createRecorder(parts: RecorderParts) {
   };
 }
 
-/** Throws `audit_unavailable`; for `catch`. */
+/** Throws the refusal of what the journal cannot keep; for `catch`. */
 export function throwUnavailable(cause: unknown): never {
   const why = cause instanceof JournalError && cause.reason === 'locked' ? lockedText : unwritableText;
   throw new AdminProblem('audit_unavailable', { ...why, headers: { 'retry-after': '30' }, cause });

@@ -105,8 +105,8 @@ function mayCall(
 }
 
 /**
- * Returns a change for a principal: with the decisions that it may make, and without objects that it
- * may not read itself, since the plan may have been made with the rights of an approver.
+ * Returns a change as a principal is shown it: with what it may do, and without objects that it
+ * may not read itself, since an approver may have planned it.
  */
 export function shownTo(context: ChangesContext, principal: Principal, change: Change): ShownChange {
   const sealed = context.store.find(change.id)?.sealed ?? null;

@@ -4,8 +4,8 @@ import type { ChangeEntry } from './change-store.ts';
 import type { ChangesContext } from './context.ts';
 
 /**
- * Ends changes that have waited for too long, finds out what became of changes that a crash
- * interrupted, and updates the metrics.
+ * Ends what has waited too long, finds out what became of changes that a crash interrupted, and
+ * updates the metrics.
  */
 export async function sweep(context: ChangesContext): Promise<void> {
   for (const entry of context.store.entries) {

@@ -28,12 +28,12 @@ export type Task =
       readonly files?: Readonly<Record<string, string>>;
     };
 
-/** Shorter lines, such as the last one of a file, reveal little and occur in many texts. */
+/** Shorter lines of a file, such as its last one, tell too little and stand in many texts. */
 const minLineLength = 16;
 
 /**
- * Returns the keys and passwords that a task sends, line by line: an appliance may answer with a part
- * of one, without the words by which secrets are recognised.
+ * Returns what a task sends that may be a key or a password, line by line: an appliance may answer
+ * with a part of it, without the words by which secrets are known.
  */
 export function secretsOf(task: Task): readonly Secret[] {
   if ('recipe' in task) return Object.values(task.files ?? {}).flatMap(linesOf);

@@ -16,7 +16,7 @@ export interface AccessLogParts {
   readonly log: Logger;
 }
 
-/** Audits and counts a refusal as `denied`; calls/gateway.ts says who writes the other records. */
+/** Audits and counts a refusal; the gateway itself records what it sent. */
 export async function recordRefusal(
   { metrics, recorder }: AccessLogParts,
   request: FastifyRequest,

@@ -26,7 +26,7 @@ export interface GatewaySettings extends Settings {
 }
 
 export interface GatewayDependencies {
-  readonly fleet: Pick<Fleet, 'refresh' | 'describe' | 'statusOf'>;
+  readonly fleet: Pick<Fleet, 'refresh' | 'status' | 'statusOf'>;
   /** See `History.recordCall`. */
   readonly onWrite: GatewayParts['onWrite'];
   readonly metrics: AdminMetrics;

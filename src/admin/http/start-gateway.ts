@@ -36,10 +36,10 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
   const core = createGatewayCore(services);
   // The journal logs why it cannot be opened; each call tries again.
   await services.journal.open().catch(() => undefined);
-  // Ends at once the changes that a stop of the exporter interrupted.
+  // Ends at once what a stopped exporter left behind.
   core.sweep();
   const stopping = new AbortController();
-  /** The listeners that a reload replaced, while they answer what was under way. */
+  /** The listeners that answer what was under way when a reload replaced them. */
   const retiring = new Set<Promise<void>>();
   let listener = await openListener(services, core).catch(async (error: unknown) => {
     await closeServices(services, core);

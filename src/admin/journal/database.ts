@@ -9,8 +9,8 @@ import { brokenJournal, lockedJournal, otherFile } from './failures.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 /**
- * A part of a transaction: a record, and the state that changes with it. All members but the time are
- * optional.
+ * A part of a transaction: a record, and what changes with it. Each member but the time may be left
+ * out.
  */
 export interface JournalEntry {
   readonly record?: AuditRecord;
@@ -18,7 +18,7 @@ export interface JournalEntry {
   readonly time: string;
   /** Changes as texts, by id. */
   readonly changes?: ReadonlyMap<string, string>;
-  /** Ids of changes to delete. */
+  /** Ids of changes that are kept no longer. */
   readonly forgotten?: readonly string[];
   /** The freeze as a text; null lifts it. */
   readonly freeze?: string | null;
@@ -261,7 +261,7 @@ export class JournalDatabase {
     };
   }
 
-  /** Records who writes, and in which file, for other and later processes. */
+  /** Says to other processes who writes, and to later ones in which file. */
   registerWriter(writer: string): void {
     const { inode = '' } = this.#onDisk[0] ?? {};
     this.#database.prepare('INSERT OR REPLACE INTO writer VALUES (1, ?)').run(`${inode} ${writer}`);
@@ -290,7 +290,7 @@ export class JournalDatabase {
     return positions;
   }
 
-  /** Prepares for the next entries. If it throws, the last ones are on disk nevertheless. */
+  /** Makes ready for the next entries; throws if it cannot, with the last ones on disk. */
   prepareNext(entries: readonly JournalEntry[]): void {
     // Secrets of a change must not stay in the write-ahead log. Without effect while somebody
     // reads; the next change does it then.
@@ -321,7 +321,7 @@ export class JournalDatabase {
     }
   }
 
-  /** Begins the next transaction, which keeps the lock. */
+  /** Begins the next transaction, with which the lock goes on. */
   #holdLock(): void {
     lockForWriting(this.#database, this.#file);
     const [{ inode: opened } = noFile] = this.#onDisk;

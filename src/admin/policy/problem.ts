@@ -305,7 +305,7 @@ export function upstreamProblem(error: unknown, appliance: string, effect: Effec
   });
 }
 
-/** The codes of failures without a response of the API; all others are `upstream_malformed`. */
+/** Has the failures without a response of the API; all others are `upstream_malformed`. */
 const codeOfReason: Partial<Readonly<Record<FailureReason, ProblemCode>>> = {
   timeout: 'upstream_timeout',
   gateway_timeout: 'upstream_timeout',

@@ -57,11 +57,10 @@ function splitCost(run: ProbedRun, facts: CostFacts): Readonly<Record<'urgent' |
     const { needed, others } = splitFarms(run, facts);
     return { urgent: scaled(perFarm, needed), small: noCost, large: scaled(perFarm, others) };
   }
-  if (collector.name === farmsCollector.name)
-    return { urgent: times(spent, perMinute), small: nothing, large: nothing };
-  if (spent.seconds <= smallSeconds) return { urgent: nothing, small: times(spent, perMinute), large: nothing };
-  const mostPerMinute = (60 * parts.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
-  return { urgent: nothing, small: nothing, large: times(spent, Math.min(perMinute, mostPerMinute)) };
+  if (collector.name === farmsCollector.name) return { urgent: scaled(spent, perMinute), small: noCost, large: noCost };
+  if (spent.seconds <= smallSeconds) return { urgent: noCost, small: scaled(spent, perMinute), large: noCost };
+  const mostPerMinute = (60 * facts.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
+  return { urgent: noCost, small: noCost, large: scaled(spent, Math.min(perMinute, mostPerMinute)) };
 }
 
 /** Returns how many farms a run reads on average, by the budget that pays for them. */

@@ -1,6 +1,6 @@
 import type { VipSettings } from '../../collectors/collector.ts';
 import type { ListedFarm } from '../../collectors/silent-farms.ts';
-import { ownAddresses } from '../../collectors/vip.ts';
+import { localAddresses } from '../../collectors/vip.ts';
 import { type ProbeFailure, probeVip } from '../../collectors/vip-probe.ts';
 import { isWanted, type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
 import { formatEndpoint } from '../../lib/address.ts';

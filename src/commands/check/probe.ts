@@ -2,7 +2,7 @@ import type { Farm } from '../../appliance/farm.ts';
 import { pino } from 'pino';
 import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
-import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
+import { createPoller, createStore, watchedAppliances } from '../../app/create-poller.ts';
 import { backendsCollector } from '../../collectors/backends.ts';
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfigCollector } from '../../collectors/farm-config.ts';
@@ -145,12 +145,12 @@ function recordingErrors(collector: Exclude<Collector, FarmCollector>, record: P
  * long. Reads the configurations of several farms, because they name the certificates, and the
  * backends of the first farms that have some down.
  */
-function sampling(collector: FarmCollector, watch: Watch): Collector {
+function samplingFarms(collector: FarmCollector, record: ProbeRecord): Collector {
   const maxFarms = collector.name === farmConfigCollector.name ? maxConfigurations : 1;
   const sampled = new Set<string>();
   const maxOf = (farm: Farm): number =>
-    collector.name === backendsCollector.name && hasBackendsDown(farm) ? maxTroubled : maxFarms;
-  watch.sampled.set(collector.name, sampled);
+    collector.name === backendsCollector.name && hasBackendsDown(farm) ? maxFarmsWithBackendsDown : maxFarms;
+  record.sampled.set(collector.name, sampled);
   return {
     ...collector,
     covers(farm) {
@@ -259,11 +259,10 @@ function joinUnread(problems: readonly Problem[], { name, farms: list = [] }: Ap
   ];
 }
 
-/** Returns the failure of an appliance whose farms cannot be read. */
-function withoutFarms(obstacles: readonly Obstacle[]): Failure | undefined {
-  const obstacle = obstacles.find(({ collector }) => collector === farmsCollector.name);
-  if (!obstacle) return undefined;
-  const { reason, message } = obstacle;
+function unreadFarmsFailure(failures: readonly CollectorFailure[]): Failure | undefined {
+  const failed = failures.find(({ collector }) => collector === farmsCollector.name);
+  if (!failed) return undefined;
+  const { reason, message } = failed;
   return { reason: reason === 'forbidden' || reason === 'unlicensed' ? reason : 'farms_unread', message };
 }
 

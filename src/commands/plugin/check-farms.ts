@@ -82,7 +82,7 @@ function backendsOf(farms: readonly MonitoredFarm[]) {
 /** How many connections farms have: by `-w` and `-c`, or else the half-open ones by the alert. */
 export function checkConnections(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
   const farms = farmsOf(seen, glob);
-  const byLimits = hasLimits(limits);
+  const byLimits = hasThresholds(thresholds);
   const silent = farms.filter(isSilentFarm).map(({ name }) => name);
   const findings = farms.flatMap((farm): readonly CheckedObject[] => {
     const { name, state, established, pending } = farm;
@@ -101,8 +101,8 @@ export function checkConnections(seen: SeenAppliance, glob: string, thresholds: 
   const ranges = farms.length === 1 ? thresholdTexts(thresholds) : {};
   return {
     findings,
-    otherwise: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${silent.length > 0 ? `; the proxy of ${listed(silent)} does not answer the appliance` : ''}`,
-    measures: [
+    okText: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${silent.length > 0 ? `; the proxy of ${listed(silent)} does not answer the appliance` : ''}`,
+    performanceData: [
       ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges, min: 0 }]),
       ...(pending === undefined ? [] : [{ label: 'pending', value: pending, min: 0 }]),
     ],

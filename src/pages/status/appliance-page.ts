@@ -1,6 +1,6 @@
 import { stateLabel } from '../../lib/states.ts';
 import { type Level, levelOfState } from '../../state/level.ts';
-import { markOf, stateMark } from '../marks.ts';
+import { stateMarkFor, stateMark } from '../marks.ts';
 import type { Problem } from '../../state/problem.ts';
 import { adminCommand } from '../../lib/text.ts';
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../../state/status.ts';
@@ -78,7 +78,7 @@ function interfaceChips(status: ApplianceStatus): Markup {
     state === 'down' && sinceMs === undefined ? 'paused' : levelOfState('interface', state);
   return html`<ul class="chips">${interfaces.map(
     (each) =>
-      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${markOf(status)(levelOfInterface(each), stateLabel(each.state))}</span></li>`,
+      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMarkFor(status)(levelOfInterface(each), stateLabel(each.state))}</span></li>`,
   )}</ul>`;
 }
 

@@ -1,6 +1,6 @@
 import { stateLabel } from '../../lib/states.ts';
 import { type Level, levelOfState, levelRank } from '../../state/level.ts';
-import { markOf, stateMark } from '../marks.ts';
+import { stateMarkFor, stateMark } from '../marks.ts';
 import { ago, dayMs, span } from '../../lib/time.ts';
 import { alertThresholds, lifeLeft } from '../../state/alert-thresholds.ts';
 import { validityLevel } from '../../state/certificate-problems.ts';
@@ -87,7 +87,7 @@ function daysLeft(certificate: CertificateStatus, nowMs: number): Markup {
   const level = validityLevel(certificate, nowMs);
   const isExpected = state === 'valid' || state === 'about_to_expire' || (state === 'expired' && leftMs <= 0);
   const share = lifeLeft(validity, nowMs) ?? Math.min(1, leftMs / 1_000 / barSeconds);
-  return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(levelOfState('certificate', state), stateLabel(state))}`}`;
+  return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!isExpected && html` ${stateMark(levelOfState('certificate', state), stateLabel(state))}`}`;
 }
 
 /** Draws the share of its life that is left. SVG, because the content security policy forbids styles. */
@@ -122,7 +122,7 @@ function activationRow(health: ApplianceHealth, nowMs: number): Markup {
   const { name, activation, edition } = health.status;
   const state = activationStatus(health);
   return html`<tr data-key="${name}"><th scope="row">${applianceLink(name)}</th>
-<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : markOf(health.status)(levelOfState('activation', state), stateLabel(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
+<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : stateMarkFor(health.status)(levelOfState('activation', state), stateLabel(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
 <td data-label="Ends">${endText(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }
 

@@ -1,5 +1,11 @@
 import { stateLabel } from '../../lib/states.ts';
-import { type Difference, outsideGateway, eventKinds, type HistoryEvent } from '../../history/event.ts';
+import {
+  type Difference,
+  eventKinds,
+  type FoundEvents,
+  type HistoryEvent,
+  outsideGateway,
+} from '../../history/event.ts';
 import { neverCompared } from '../../history/twins.ts';
 import { isOneOf } from '../../lib/check.ts';
 import { changeText, plural } from '../../lib/text.ts';

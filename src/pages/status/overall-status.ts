@@ -1,6 +1,6 @@
 import { stateLabel } from '../../lib/states.ts';
 import { plural } from '../../lib/text.ts';
-import { type Counts, sumOf } from '../../state/health.ts';
+import { type Counts, sumCounts } from '../../state/health.ts';
 import { type Level, levelOfState, levelRank } from '../../state/level.ts';
 import { levelIcon } from '../marks.ts';
 import { type Freshness, isAnswering, lastReadMs } from '../../state/freshness.ts';
@@ -108,8 +108,8 @@ function farmStatesText(states: Counts<string>): string {
   );
   if (best === undefined) return 'no farm is known';
   if (others.length === 0) return `${plural(count, 'farm')}, ${count === 1 ? '' : 'all '}${stateLabel(best[0])}`;
-  const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${stateLabel(state)}`);
-  return `${plural(count, 'farm')}: ${told.join(', ')}`;
+  const counts = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${stateLabel(state)}`);
+  return `${plural(count, 'farm')}: ${counts.join(', ')}`;
 }
 
 /** The words for readings that are not fresh, the most severe first. */

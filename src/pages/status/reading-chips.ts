@@ -13,10 +13,7 @@ import {
 import { html, type Markup, type Renderable } from '../html.ts';
 import { age } from '../times.ts';
 
-/**
- * Renders the freshness of the readings: problems first, equal ones together, each alone on
- * request.
- */
+/** Renders how many readings are fresh, each one on request, and the others grouped by cause. */
 export function readingSummary(status: ApplianceStatus, nowMs: number): Markup {
   const chips = status.collectors.map((collector) => ({ collector, freshness: freshnessOf(collector, nowMs) }));
   const expected = chips.filter(({ freshness }) => freshness !== 'unsupported').length;

@@ -1,6 +1,6 @@
 import { type StatefulObject, stateLabel } from '../../lib/states.ts';
 import { levelOfState } from '../../state/level.ts';
-import { markOf } from '../marks.ts';
+import { stateMarkFor } from '../marks.ts';
 import { plural } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
 import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../../state/status.ts';
@@ -69,10 +69,7 @@ export async function search(
 /** Returns true if each word of a search is in one of the texts, or is one of the states. */
 type MatchesWords = (states: readonly string[], ...texts: readonly (string | undefined)[]) => boolean;
 
-/**
- * Returns the words of a state as the page shows it; none for a good state, because nobody searches
- * for all that is up.
- */
+/** Returns the words of a state as the page shows it; none for a good state, which nobody searches. */
 function wordsOfState(object: StatefulObject, state: string): readonly string[] {
   return levelOfState(object, state) === 'well' ? [] : stateLabel(state).split(' ');
 }
@@ -158,7 +155,7 @@ function backendTable(hits: readonly FoundBackend[]): Markup {
 function backendRow({ health, farm: { name: farm }, backend: { backend, service, state } }: FoundBackend): Markup {
   const { name: appliance } = health.status;
   return html`<tr data-key="${`${appliance} ${farm} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${markOf(health.status)(levelOfState('backend', state), stateLabel(state))}</td>
+<td data-label="State">${stateMarkFor(health.status)(levelOfState('backend', state), stateLabel(state))}</td>
 <td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${farm}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
 <td data-label="Appliance">${applianceLink(appliance)}</td></tr>`;
 }

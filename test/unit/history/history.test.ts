@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { interfacesCollector, type Traffic } from '../../../src/collectors/interfaces.ts';
-import { changeFamilies } from '../../../src/history/change-counts.ts';
+import { changeFamilies } from '../../../src/history/configuration-change-counts.ts';
 import { History, lostMetric } from '../../../src/history/history.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { Transition } from '../../../src/state/status.ts';

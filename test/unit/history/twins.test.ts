@@ -15,7 +15,7 @@ type Given = Origin & { readonly data: unknown; readonly isWhole?: boolean };
 function readings(...others: readonly Given[]): Readings {
   return new Map(
     [...usual, ...others].map((each): [string, Reading] => [
-      keyOf(each),
+      readingKey(each),
       { takenAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );

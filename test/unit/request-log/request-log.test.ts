@@ -18,8 +18,8 @@ it('a line that stands for many requests uses the rate limit of its sender for a
   onTestFinished(() => log.close());
   const appliances = [{ name: 'lb', from: ['192.0.2.1'], objectives: [] }];
   (await log.prepare({ receiver: {}, buckets: [100], appliances })).commit();
-  const sender = log.senderOf('192.0.2.1');
-  log.publishIfChanged();
+  const sender = log.consumerFor('192.0.2.1');
+  log.publish();
 
   sender?.line(`<134>Nov 26 04:17:34 lb pound: message repeated ${4 * linesPerWindow} times: [ ${line}]`);
 

@@ -4,8 +4,8 @@ import { applianceCollector } from '../../../src/collectors/appliance.ts';
 import { backendsCollector } from '../../../src/collectors/backends.ts';
 import { farmConfigCollector } from '../../../src/collectors/farm-config.ts';
 import { interfacesCollector } from '../../../src/collectors/interfaces.ts';
-import { describeAppliance } from '../../../src/state/describe.ts';
-import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts';
+import { buildApplianceStatus } from '../../../src/state/appliance-status.ts';
+import { readingKey, type Origin, type Reading } from '../../../src/state/reading.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
@@ -22,7 +22,7 @@ type Given = Origin & Partial<Reading>;
 const byKey = (readings: readonly Given[]) =>
   new Map(
     readings.map((each): [string, Reading] => [
-      keyOf(each),
+      readingKey(each),
       { data: undefined, takenAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );
