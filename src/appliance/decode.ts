@@ -261,7 +261,7 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
   const text = trim(written);
   if (kind === 'name') return text === '' ? undefined : bound(written, maxNameLength);
   if (kind === 'text') return bound(text, maxTextLength);
-  if (kind === 'state') return beginning(text, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
+  if (kind === 'state') return truncate(text, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
   if (text === '') return null;
   const number = typeof value === 'number' ? value : decimal.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(number) && (kind === 'signed' || number >= 0) ? number : undefined;

@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { toError } from '../lib/check.ts';
 import { sizeOf } from '../lib/size.ts';
-import { beginning } from '../lib/text.ts';
+import { truncate } from '../lib/text.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { NewReading, StateListener } from '../state/appliance-state.ts';

@@ -43,7 +43,7 @@ function unloggedProblem(appliance: string, farms: readonly FarmStatus[], nowMs:
     {
       about: 'appliance',
       title,
-      meaning: `Requests, errors and durations of ${listed(names)} are not counted, and their objectives are not evaluated.${read}`,
+      meaning: `Requests, errors and durations of ${joinFirst(names)} are not counted, and their objectives are not evaluated.${read}`,
       alert: 'ZlbRequestLogSilent',
     },
   ];

@@ -1,6 +1,6 @@
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { isSilentFarm } from '../../state/status.ts';
-import { plural, globMatcher, listed } from '../../lib/text.ts';
+import { plural, globMatcher, joinFirst } from '../../lib/text.ts';
 import {
   findingOf,
   type MonitoredFarm,
@@ -101,7 +101,7 @@ export function checkConnections(seen: SeenAppliance, glob: string, thresholds: 
   const ranges = farms.length === 1 ? thresholdTexts(thresholds) : {};
   return {
     findings,
-    okText: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${silent.length > 0 ? `; the proxy of ${listed(silent)} does not answer the appliance` : ''}`,
+    okText: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${silent.length > 0 ? `; the proxy of ${joinFirst(silent)} does not answer the appliance` : ''}`,
     performanceData: [
       ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges, min: 0 }]),
       ...(pending === undefined ? [] : [{ label: 'pending', value: pending, min: 0 }]),

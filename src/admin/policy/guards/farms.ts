@@ -3,7 +3,7 @@ import { ApplianceError } from '../../../appliance/errors.ts';
 import { type Farm, farmOf } from '../../../appliance/farm.ts';
 import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../../../appliance/safe-farm-name.ts';
-import { listed } from '../../../lib/text.ts';
+import { joinFirst } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
 import { applianceProxy, l4DaemonUse, farmOfCall } from '../l4-daemon.ts';
 import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
