@@ -171,7 +171,7 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
       keepAliveMs,
       stallTimeoutMs: stallTimeoutFor(timeoutMs),
       closeGraceMs,
-      // `rejectUnsupportedRequest` answers them as problem+json.
+      // `assertSupportedRequest` answers them as problem+json.
       handlesUnsupportedRequests: true,
     },
     {

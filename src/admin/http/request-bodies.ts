@@ -25,7 +25,7 @@ export function createRequestBodies(limits: BodyLimits) {
   const underWay = new Map<string, readonly IncomingMessage[]>();
   const buckets = TokenBuckets.perMinute(bytesPerMinute);
 
-  async function refuseTooMany(principal: string, request: IncomingMessage): Promise<void> {
+  async function assertFewUploads(principal: string, request: IncomingMessage): Promise<void> {
     const others = (underWay.get(principal) ?? []).filter(({ complete, socket }) => !complete && !socket.destroyed);
     const isRoom = others.length < maxPerPrincipal;
     underWay.set(principal, isRoom ? [...others, request] : others);
@@ -64,7 +64,7 @@ export function createRequestBodies(limits: BodyLimits) {
     const contentType = headers['content-type'];
     if (!hasBody) return { contentType, contentLength, body: undefined };
     const { name } = callerOf(request).principal;
-    await refuseTooMany(name, raw);
+    await assertFewUploads(name, raw);
     return { contentType, contentLength, body: raw, quota: quotaOf(name) };
   }
 

@@ -17,7 +17,7 @@ export function createStateCheck(database: DatabaseSync, openStates: readonly st
   );
   const freeze = database.prepare('SELECT freeze FROM freeze').get();
   const recorded = new Map<string, string>();
-  /** Changes that are not over by their records, and not kept. */
+  /** Changes that are missing although their records say that they are not over. */
   const gone = new Map<string, string>();
   let frozenBy: string | undefined;
   return {
@@ -33,17 +33,13 @@ export function createStateCheck(database: DatabaseSync, openStates: readonly st
     /** Returns what differs after the last record, each as the rest of a sentence. */
     get faults(): readonly string[] {
       const ofChanges = [...changes].flatMap(([id, text]) => {
-        const [kept, expected] = [storedStateText(text), recorded.get(id) ?? 'none'];
-        return kept === expected
-          ? []
-          : `keeps another change ${displayText(id)} than its records: ${kept} instead of ${expected}`;
+        const [stored, expected] = [storedStateText(text), recorded.get(id) ?? 'none'];
+        return stored === expected ? [] : `has change ${displayText(id)} as ${stored}, but its records say ${expected}`;
       });
-      const kept = freeze && storedFreezeText(String(freeze.freeze));
-      const ofGone = [...gone].map(
-        ([id, text]) => `does not keep change ${displayText(id)}, which is ${text} by its records`,
-      );
-      const ofFreeze = `keeps another freeze than its records: ${kept ?? 'none'} instead of ${frozenBy ?? 'none'}`;
-      return [...ofChanges, ...ofGone, ...(kept === frozenBy ? [] : [ofFreeze])];
+      const author = freeze && storedFreezeText(String(freeze.freeze));
+      const ofGone = [...gone].map(([id, text]) => `lacks change ${displayText(id)}, but its records say ${text}`);
+      const ofFreeze = `has a freeze by ${author ?? 'nobody'}, but its records say by ${frozenBy ?? 'nobody'}`;
+      return [...ofChanges, ...ofGone, ...(author === frozenBy ? [] : [ofFreeze])];
     },
   };
 }

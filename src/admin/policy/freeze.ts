@@ -15,7 +15,7 @@ type WriteState = (freeze: string | null) => Promise<unknown>;
 
 interface UnsavedFreeze {
   readonly freeze: Freeze;
-  readonly keep: WriteState;
+  readonly writeState: WriteState;
 }
 
 /** The switch that refuses all writes to all appliances. The journal keeps it over a restart. */
@@ -26,32 +26,32 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
   let freezing = new AbortController();
   /** The present freeze until it is on disk. */
   let unsaved: UnsavedFreeze | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  let lastWrite: Promise<unknown> = Promise.resolve();
 
   /** Writes one after another, so that memory and journal agree. */
-  function inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
-    const done = last.then(write);
-    last = done.catch(() => undefined);
+  function inSequence<Result>(write: () => Promise<Result>): Promise<Result> {
+    const done = lastWrite.then(write);
+    lastWrite = done.catch(() => undefined);
     return done;
   }
 
-  function enter(wanted: Freeze): void {
+  function setFrozen(wanted: Freeze): void {
     state = wanted;
     freezing.abort(frozenProblem(wanted));
     onChanged(true);
   }
 
-  function leave(): void {
+  function clear(): void {
     state = undefined;
     unsaved = undefined;
     if (freezing.signal.aborted) freezing = new AbortController();
     onChanged(false);
   }
 
-  async function save(own: UnsavedFreeze | undefined): Promise<void> {
-    if (!own) return;
-    await own.keep(JSON.stringify(own.freeze));
-    if (unsaved === own) unsaved = undefined;
+  async function save(pending: UnsavedFreeze | undefined): Promise<void> {
+    if (!pending) return;
+    await pending.writeState(JSON.stringify(pending.freeze));
+    if (unsaved === pending) unsaved = undefined;
   }
 
   return {
@@ -70,30 +70,30 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
       return freezing.signal;
     },
     /** Freezes at once, and resolves when that is on disk, or could not be written. */
-    async freeze(freeze: Omit<Freeze, 'since'>, keep: WriteState): Promise<void> {
+    async freeze(freeze: Omit<Freeze, 'since'>, writeState: WriteState): Promise<void> {
       const wanted = { ...freeze, since: new Date(now()).toISOString() };
-      const own = { freeze: wanted, keep };
-      enter(wanted);
-      unsaved = own;
-      await inTurn(() => save(own)).catch(() => undefined);
+      const pending = { freeze: wanted, writeState };
+      setFrozen(wanted);
+      unsaved = pending;
+      await inSequence(() => save(pending)).catch(() => undefined);
     },
     /** Rejects, and changes stay frozen, if it cannot be written. */
-    unfreeze(keep: WriteState): Promise<void> {
+    unfreeze(writeState: WriteState): Promise<void> {
       const lifted = state;
-      return inTurn(async () => {
+      return inSequence(async () => {
         if (unsaved?.freeze === lifted) await save(unsaved);
-        await keep(null);
+        await writeState(null);
         // Somebody may have frozen again meanwhile.
-        if (state === lifted) leave();
+        if (state === lifted) clear();
       });
     },
     /** Tries again to save a freeze that is only in memory. */
-    retrySave: () => inTurn(() => save(unsaved)).catch(() => undefined),
+    retrySave: () => inSequence(() => save(unsaved)).catch(() => undefined),
     /** Loads what the journal has when it is opened. */
     load(freeze: string | undefined): void {
       if (unsaved) return;
-      if (freeze !== undefined) enter(parseFreeze(freeze));
-      else if (state) leave();
+      if (freeze !== undefined) setFrozen(parseFreeze(freeze));
+      else if (state) clear();
     },
   };
 }

@@ -6,7 +6,7 @@ import { lifeOf } from '../../lib/chain.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { newestFor, type CertificatesFolder } from './certificates-folder.ts';
 import { type FarmDelivery, planDelivery } from './delivery.ts';
-import { type KeptCertificate, keyTypeOf } from './previous-certificate.ts';
+import { type SkippedCertificate, keyTypeOf } from './previous-certificate.ts';
 import type { Plan, Recipe, RecipeContext, Step, DeliveryTarget } from './recipe.ts';
 import { type NewCertificate, readNewCertificate } from './new-certificate.ts';
 import { checkActive } from './active-certificate.ts';
@@ -52,14 +52,14 @@ async function planSentFiles(
   const { values, now } = context;
   const options = { nowMs: now(), isIncompleteAllowed: values.incomplete_chain === 'true' };
   const newCertificate = readNewCertificate({ path: 'cert', text: cert }, { path: 'key', text: key }, options);
-  const { deliveries, kept } = await planDelivery(context, newCertificate, {
+  const { deliveries, skipped } = await planDelivery(context, newCertificate, {
     replaces: values.replaces,
     fewerNames: values.fewer_names === 'true',
     changeKeyType: values.change_key_type === 'true',
     alsoCovered: values.covered === 'true',
     isWanted: globMatcher(values.farm ?? '*'),
   });
-  const targets: DeliveryTarget[] = kept.map((each) => skippedTarget(each, keyTypeOf(newCertificate.x509)));
+  const targets: DeliveryTarget[] = skipped.map((each) => skippedTarget(each, keyTypeOf(newCertificate.x509)));
   for (const delivery of deliveries) targets.push(await targetOf(context, newCertificate, delivery));
   return {
     facts: [
@@ -88,7 +88,7 @@ async function targetOf(
   return { farm: name, result: 'has it already', detail, ...(servesOld && { serves_old: true }) };
 }
 
-function skippedTarget({ farm, file, keyType, names, lost }: KeptCertificate, given: string): DeliveryTarget {
+function skippedTarget({ farm, file, keyType, names, lost }: SkippedCertificate, given: string): DeliveryTarget {
   if (keyType !== undefined) {
     const detail = `the key of ${file} is ${keyType}, and the key of the new certificate is ${given}`;
     return { farm, result: 'other key type', detail };

@@ -6,7 +6,7 @@ import { refusal } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, assertSameStored, verifyShownStep } from './certificate-steps.ts';
 import { readEdition, readStored } from './calls.ts';
 import { rereadFarm, assertNotSilent } from './farm.ts';
-import { type DeliveryOptions, type KeptCertificate, findPrevious, type StoreRow } from './previous-certificate.ts';
+import { type DeliveryOptions, type SkippedCertificate, findPrevious, type StoreRow } from './previous-certificate.ts';
 import { withRollback } from './rollback.ts';
 import type { RecipeContext, Step } from './recipe.ts';
 import type { NewCertificate } from './new-certificate.ts';
@@ -38,22 +38,22 @@ export async function planDelivery(
   context: RecipeContext,
   newCertificate: NewCertificate,
   options: DeliveryOptions,
-): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly kept: readonly KeptCertificate[] }> {
+): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly skipped: readonly SkippedCertificate[] }> {
   const farms = await farmsWithCertificates(context, options.isWanted);
-  if (farms.length === 0) return { deliveries: [], kept: [] };
+  if (farms.length === 0) return { deliveries: [], skipped: [] };
   const store = await storeFor(context, newCertificate);
   const deliveries: FarmDelivery[] = [];
-  const kept: KeptCertificate[] = [];
+  const skipped: SkippedCertificate[] = [];
   for (const listed of farms) {
     const { certificates: used = [] } = listed;
     const found = await findPrevious(context, { farmname: listed.name, used, ...store, newCertificate, options });
     const isAttached = used.includes(newCertificate.file);
-    if (!isAttached) kept.push(...found.kept);
+    if (!isAttached) skipped.push(...found.skipped);
     if (found.old === undefined && !isAttached) continue;
     const farm = await withBackends(context, await rereadFarm(context, listed));
     deliveries.push(deliveryTo(context, { farm, used, old: found.old, store, newCertificate }));
   }
-  return { deliveries, kept };
+  return { deliveries, skipped };
 }
 
 /**

@@ -11,7 +11,7 @@ import type { NewCertificate } from './new-certificate.ts';
 export type StoreRow = ReplyOf<'listCertificates'>['params'][number];
 
 /** A certificate that the new one does not replace, although they share names. */
-export interface KeptCertificate {
+export interface SkippedCertificate {
   readonly farm: string;
   readonly file: string;
   /** Its names, and those of them that the new one does not cover. */
@@ -50,7 +50,7 @@ interface FarmCertificates {
 interface PreviousCertificate {
   /** The file that the new certificate replaces; undefined if it replaces none. */
   readonly old: string | undefined;
-  readonly kept: readonly KeptCertificate[];
+  readonly skipped: readonly SkippedCertificate[];
 }
 
 /** Finds the certificate of a farm that the new one replaces, or those that it does not replace. */
@@ -62,16 +62,16 @@ export async function findPrevious(context: RecipeContext, candidates: FarmCerti
   // A farm may have an RSA and an ECDSA certificate for a name: only one of them is replaced.
   const keepsOthers = same.length > 0 || used.includes(newCertificate.file);
   const replaced = keepsOthers ? same : named;
-  const toKept = ({ file, old, lost }: Related): KeptCertificate => ({
+  const toSkipped = ({ file, old, lost }: Related): SkippedCertificate => ({
     farm: farmname,
     file,
     names: namesOf(old),
     lost,
   });
-  if (replaced.length === 0) return { old: undefined, kept: related.map(toKept) };
+  if (replaced.length === 0) return { old: undefined, skipped: related.map(toSkipped) };
   const [other] = keepsOthers ? [] : replaced;
   if (other && !options.changeKeyType)
-    return { old: undefined, kept: [{ ...toKept(other), keyType: keyTypeOf(other.old) }] };
+    return { old: undefined, skipped: [{ ...toSkipped(other), keyType: keyTypeOf(other.old) }] };
   if (other && !options.fewerNames) await assertNoOwnCiphers(context, farmname);
   for (const { file, old } of replaced)
     assertNotWorse(farmname, file, { old, newCertificate, fewerNames: options.fewerNames });
@@ -80,7 +80,7 @@ export async function findPrevious(context: RecipeContext, candidates: FarmCerti
       `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
       'Say which one to replace: --replaces=FILE.',
     );
-  return { old: replaced[0]?.file, kept: [] };
+  return { old: replaced[0]?.file, skipped: [] };
 }
 
 /** A certificate of a farm that shares a name with the new one. */

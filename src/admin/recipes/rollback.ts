@@ -70,11 +70,11 @@ async function rollBack(
   const { name: farmname } = farm;
   const { newCertificate, old, keepsBoth } = replacement;
   const { file } = newCertificate;
-  const kept = `${farmname} was restarted with its present certificates and keeps them.`;
-  if (restart === 'done') return kept;
+  const unchanged = `${farmname} was restarted with its present certificates and keeps them.`;
+  if (restart === 'done') return unchanged;
   const { state } = await readState(context, farmname);
   const isStopped = state === 'down' && farm.state !== 'down';
-  if (restart === 'unknown' && !isStopped && state !== 'needed_restart') return kept;
+  if (restart === 'unknown' && !isStopped && state !== 'needed_restart') return unchanged;
   await restore();
   if (isStopped) for (const step of restartSteps(context, farm)) await step.run(send);
   const left = isUploaded ? await deleteUpload() : '';

@@ -131,22 +131,22 @@ it.each<readonly [string, readonly string[], string]>([
 });
 
 it.each([
-  ['a freeze was lifted', 'DELETE FROM freeze', 'freeze than its records: none instead of ann'],
-  ['a freeze has a forged author', `UPDATE freeze SET freeze = '{"by":{"toString":1}}'`, '[{"toString":1}] instead of'],
-  ['a freeze has another author', 'UPDATE freeze SET freeze = \'{"by":"bob"}\'', 'bob instead of ann'],
+  ['a freeze was lifted', 'DELETE FROM freeze', 'has a freeze by nobody, but its records say by ann'],
+  ['a freeze has a forged author', `UPDATE freeze SET freeze = '{"by":{"toString":1}}'`, 'by [{"toString":1}], but'],
+  ['a freeze has another author', 'UPDATE freeze SET freeze = \'{"by":"bob"}\'', 'by bob, but its records say by ann'],
   [
     'a change has another person behind it',
     "UPDATE changes SET change = replace(change, 'ann', 'bob')",
-    'change ch-1 than its records: pending by bob on lb-one instead of pending by ann on lb-one',
+    'change ch-1 as pending by bob on lb-one, but its records say pending by ann on lb-one',
   ],
-  ['a change was added', "INSERT INTO changes SELECT 'ch-2', change FROM changes", 'on lb-one instead of none'],
   [
-    'a change was deleted',
-    'DELETE FROM changes',
-    'not keep change ch-1, which is pending by ann on lb-one by its records',
+    'a change was added',
+    "INSERT INTO changes SELECT 'ch-2', change FROM changes",
+    'on lb-one, but its records say none',
   ],
-  ['a change has terminal controls', "UPDATE changes SET id = char(27) || '[2J'", 'change  [2J than its records'],
-  ['a change is not JSON', "UPDATE changes SET change = '{'", 'one that cannot be read instead of pending'],
+  ['a change was deleted', 'DELETE FROM changes', 'lacks change ch-1, but its records say pending by ann on lb-one'],
+  ['a change has terminal controls', "UPDATE changes SET id = char(27) || '[2J'", 'change  [2J as'],
+  ['a change is not JSON', "UPDATE changes SET change = '{'", 'one that cannot be read, but its records say pending'],
 ])('audit verify detects a change beside the records: %s', async (_, statement, fault) => {
   const file = givenFile();
   const { journal } = givenJournal(file);

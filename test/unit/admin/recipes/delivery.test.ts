@@ -59,7 +59,7 @@ it('a certificate is replaced whenever the new one has all of its names, in any 
         old.length < newCertificate.length,
       );
 
-      expect(plan).toMatchObject({ deliveries: [{ farm: { name: 'shop' } }], kept: [] });
+      expect(plan).toMatchObject({ deliveries: [{ farm: { name: 'shop' } }], skipped: [] });
     }),
   );
 });
@@ -73,7 +73,7 @@ it('a certificate is kept whenever one of its names would be lost, and that name
         issue({ names: some, commonName }),
       );
 
-      expect(plan).toMatchObject({ deliveries: [], kept: [{ file: 'old.pem', lost: ['lost.test'] }] });
+      expect(plan).toMatchObject({ deliveries: [], skipped: [{ file: 'old.pem', lost: ['lost.test'] }] });
     }),
   );
 });
@@ -84,7 +84,7 @@ it('a certificate for fewer names is kept, even if its name is the first of the 
     issue({ names: ['a.test', 'b.test'], commonName: '' }),
   );
 
-  expect(plan).toMatchObject({ deliveries: [], kept: [{ file: 'old.pem', lost: [] }] });
+  expect(plan).toMatchObject({ deliveries: [], skipped: [{ file: 'old.pem', lost: [] }] });
 });
 
 it('a delivery makes no call that waits for the proxies of other farms', async () => {
