@@ -65,6 +65,20 @@ interface LastReading {
   readonly writtenAskedMs: number;
 }
 
+/** What is known of an appliance since the start. */
+class TrackedState {
+  readonly counts: ConfigurationChangeCounts;
+  readonly restarts = new RestartDetector();
+  readonly times = new FarmTimes();
+  timesWrittenMs: number | undefined;
+  /** By {@link readingKey}. */
+  readonly lastReadings = new Map<string, LastReading>();
+
+  constructor(appliance: string, store: HistoryParts['store']) {
+    this.counts = new ConfigurationChangeCounts(appliance, store);
+  }
+}
+
 const pruneIntervalMs = 600_000;
 /** How often unchanged readings and times of farms are written: a kill loses as much. */
 const writeIntervalMs = 600_000;
@@ -73,11 +87,7 @@ const writeIntervalMs = 600_000;
 export class History {
   readonly #parts: HistoryParts;
   readonly #lost = new Counter({ ...lostMetric, registers: [] });
-  readonly #counts = new Map<string, ConfigurationChangeCounts>();
-  readonly #restarts = new RestartDetector();
-  readonly #times = new Map<string, { readonly farms: FarmTimes; writtenMs: number }>();
-  /** By appliance, collector and farm. */
-  readonly #lastReadings = new Map<string, LastReading>();
+  readonly #tracked = new Map<string, TrackedState>();
   readonly #pruning = setInterval(() => this.#prune(), pruneIntervalMs).unref();
   #settings: HistorySettings;
   #thread: HistoryThread;
@@ -99,13 +109,8 @@ export class History {
     if (settings.file !== this.#settings.file) await this.#switchTo(settings);
     this.#settings = settings;
     const names = new Set(appliances.map(({ name }) => name));
-    for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
-    for (const [key, { seen }] of this.#lastReadings) if (!names.has(seen.appliance)) this.#lastReadings.delete(key);
-    this.#restarts.keepOnly(names);
-    for (const name of this.#times.keys()) if (!names.has(name)) this.#times.delete(name);
-    for (const { name } of appliances)
-      if (!this.#counts.has(name)) this.#counts.set(name, new ConfigurationChangeCounts(name, this.#parts.store));
-    for (const counts of this.#counts.values()) counts.publish();
+    for (const name of this.#tracked.keys()) if (!names.has(name)) this.#tracked.delete(name);
+    for (const name of names) this.#trackedOf(name).counts.publish();
     // Not awaited: a slow disk does not delay the first poll.
     void this.#loadChangedFarms();
   }
@@ -116,16 +121,16 @@ export class History {
       onReading: (reading, transitions, moment) => {
         this.#recordConfiguration(appliance, reading, moment);
         this.#recordFarmTimes(name, reading, moment);
-        if (this.#restarts.hasRestarted(reading, name, scope)) this.#recordRestart(name, moment);
+        if (this.#trackedOf(name).restarts.hasRestarted(reading, scope)) this.#recordRestart(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#addEvent(stateEvent(ofFarm));
       },
       onRemoved: (origin, why) => {
         // A later farm of that name is another one, even with the same configuration.
-        if (why === 'gone') this.#lastReadings.delete([name, readingKey(origin)].join('\n'));
+        if (why === 'gone') this.#trackedOf(name).lastReadings.delete(readingKey(origin));
       },
       onAnswering: (isUp, because) => {
-        if (!isUp) this.#times.get(name)?.farms.interrupt();
+        if (!isUp) this.#trackedOf(name).times.interrupt();
         this.#recordAvailability(name, isUp, because);
       },
     };
@@ -172,12 +177,18 @@ export class History {
   /** Returns how long a farm was up, down and in maintenance; rejects if the file cannot be read. */
   async timesOf(appliance: string, farm: string): Promise<readonly FarmTime[]> {
     const { times = [] } = await this.#thread.ask({ do: 'times', appliance, farm });
-    return mergeTimes([...times, ...(this.#times.get(appliance)?.farms.of(farm) ?? [])]);
+    return mergeTimes([...times, ...(this.#tracked.get(appliance)?.times.of(farm) ?? [])]);
   }
 
   async close(): Promise<void> {
     clearInterval(this.#pruning);
     await this.#switchTo();
+  }
+
+  #trackedOf(appliance: string): TrackedState {
+    const tracked = this.#tracked.get(appliance) ?? new TrackedState(appliance, this.#parts.store);
+    this.#tracked.set(appliance, tracked);
+    return tracked;
   }
 
   #recordConfiguration(appliance: TrackedAppliance, found: NewReading, { atMs, atElapsedMs }: Moment): void {
@@ -186,16 +197,17 @@ export class History {
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;
     const askedMs = Math.round(atMs - (atElapsedMs - takenAtElapsedMs));
-    const key = [name, readingKey({ collector: collector.name, farm })].join('\n');
+    const key = readingKey({ collector: collector.name, farm });
+    const { lastReadings } = this.#trackedOf(name);
     const scope = collector.name === farmsCollector.name ? `${address}\n${farmChoice}` : address;
     const text = JSON.stringify(objects);
     const digest = hash('sha1', `${scope}\n${text}`, 'base64');
-    const last = this.#lastReadings.get(key);
+    const last = lastReadings.get(key);
     const seen = { appliance: name, collector: collector.name, farm: farm ?? '', askedMs };
     const isSame = last?.digest === digest;
     const isWritten = isSame && askedMs < last.writtenAskedMs + writeIntervalMs;
     const cameMs = Math.round(atMs);
-    this.#lastReadings.set(key, { seen, digest, cameMs, writtenAskedMs: isWritten ? last.writtenAskedMs : askedMs });
+    lastReadings.set(key, { seen, digest, cameMs, writtenAskedMs: isWritten ? last.writtenAskedMs : askedMs });
     if (isWritten) return;
     const before = { previousAskedMs: last?.seen.askedMs, previousCameMs: last?.cameMs };
     const reading = { ...seen, scope, atMs: cameMs, ...before, objects: text };
@@ -208,13 +220,13 @@ export class History {
     { atMs, atElapsedMs }: Moment,
   ): void {
     if (collector.name !== farmsCollector.name) return;
-    const times = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
-    this.#times.set(appliance, times);
+    const tracked = this.#trackedOf(appliance);
+    tracked.timesWrittenMs ??= atMs;
     // Only this collector's data has its name.
-    times.farms.add((data as FarmList).farms, Math.round(atMs - (atElapsedMs - takenAtElapsedMs)), lifeMs);
-    if (atMs >= times.writtenMs && atMs < times.writtenMs + writeIntervalMs) return;
-    times.writtenMs = atMs;
-    this.#writeTimes(appliance, times.farms);
+    tracked.times.add((data as FarmList).farms, Math.round(atMs - (atElapsedMs - takenAtElapsedMs)), lifeMs);
+    if (atMs >= tracked.timesWrittenMs && atMs < tracked.timesWrittenMs + writeIntervalMs) return;
+    tracked.timesWrittenMs = atMs;
+    this.#writeTimes(appliance, tracked.times);
   }
 
   #writeTimes(appliance: string, farms: FarmTimes): void {
@@ -241,8 +253,8 @@ export class History {
   }
 
   #enqueue(entry: Entry, appliance: string): void {
-    const dropped = this.#queue.add(entry, appliance, sizeOf(entry));
-    if (dropped) this.#countLost(dropped.dropped, dropped.appliance);
+    const overflow = this.#queue.add(entry, appliance, sizeOf(entry));
+    if (overflow) this.#countLost(overflow.dropped, overflow.appliance);
     this.#writing ??= this.#drain();
   }
 
@@ -256,7 +268,7 @@ export class History {
     try {
       const { changes = [], findings } = await thread.ask({ do: 'write', entries });
       for (const [appliance, events] of Map.groupBy(changes, (each) => each.appliance))
-        this.#counts.get(appliance)?.add(events);
+        this.#tracked.get(appliance)?.counts.add(events);
       if (findings) this.#reportFindings(thread, findings);
       if (this.#lastFailure !== undefined) this.#parts.log.info('history is written again');
       this.#lastFailure = undefined;
@@ -269,8 +281,8 @@ export class History {
   /** Counts entries of one appliance, or of all, as lost; the next readings are written again. */
   #countLost(entries: number, appliance?: string): void {
     this.#lost.inc(entries);
-    for (const [key, { seen }] of this.#lastReadings)
-      if (appliance === undefined || seen.appliance === appliance) this.#lastReadings.delete(key);
+    for (const [name, { lastReadings }] of this.#tracked)
+      if (appliance === undefined || name === appliance) lastReadings.clear();
   }
 
   #reportFindings({ file }: HistoryThread, { damaged, warnings }: Findings): void {
@@ -298,20 +310,22 @@ export class History {
       this.#logFailure(thread, error);
       return {};
     });
-    for (const { appliance, farm, atMs } of farms) this.#counts.get(appliance)?.addEarlierChange(farm, atMs);
-    for (const counts of this.#counts.values()) counts.publish();
+    for (const { appliance, farm, atMs } of farms) this.#tracked.get(appliance)?.counts.addEarlierChange(farm, atMs);
+    for (const { counts } of this.#tracked.values()) counts.publish();
   }
 
   /** Writes the queue and closes the file. With `next`, later entries go to the next file. */
   async #switchTo(next?: HistorySettings): Promise<void> {
-    this.#enqueue({ seen: [...this.#lastReadings.values()].map(({ seen }) => seen) }, '');
-    for (const [appliance, { farms }] of this.#times) this.#writeTimes(appliance, farms);
+    const tracked = [...this.#tracked];
+    const seen = tracked.flatMap(([, { lastReadings }]) => [...lastReadings.values()].map((each) => each.seen));
+    this.#enqueue({ seen }, '');
+    for (const [appliance, { times }] of tracked) this.#writeTimes(appliance, times);
     this.#prune();
     const [thread, entries] = [this.#thread, this.#queue.take()];
     if (next) {
       this.#thread = new HistoryThread(next.file, this.#parts.createThread);
       this.#settings = next;
-      this.#lastReadings.clear();
+      for (const [, { lastReadings }] of tracked) lastReadings.clear();
     }
     // The thread answers in order, so a write under way ends first.
     await this.#writeTo(thread, entries);

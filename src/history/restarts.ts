@@ -9,29 +9,24 @@ interface LastTraffic {
 
 /** Detects the restart of a machine by the traffic counters of its interfaces. */
 export class RestartDetector {
-  readonly #last = new Map<string, LastTraffic>();
+  #last: LastTraffic | undefined;
 
   /**
    * Returns true if the counters of all interfaces with traffic are lower than at the last reading.
    * With another scope, the appliance may be another machine.
    */
-  hasRestarted({ collector, data }: NewReading, appliance: string, scope: string): boolean {
+  hasRestarted({ collector, data }: NewReading, scope: string): boolean {
     if (collector.name !== interfacesCollector.name) return false;
     const { traffic } = data as Interfaces;
     const bytes = new Map(
       traffic.map(({ name, receivedBytes, sentBytes }) => [name, (receivedBytes ?? 0) + (sentBytes ?? 0)]),
     );
-    const last = this.#last.get(appliance);
-    this.#last.set(appliance, { scope, bytes });
+    const last = this.#last;
+    this.#last = { scope, bytes };
     if (last?.scope !== scope) return false;
     const counters = [...bytes]
       .map(([name, now]) => ({ was: last.bytes.get(name) ?? 0, now }))
       .filter(({ was }) => was > 0);
     return counters.length > 0 && counters.every(({ was, now }) => now < was);
-  }
-
-  /** Forgets appliances that are no longer watched. */
-  keepOnly(appliances: ReadonlySet<string>): void {
-    for (const appliance of this.#last.keys()) if (!appliances.has(appliance)) this.#last.delete(appliance);
   }
 }

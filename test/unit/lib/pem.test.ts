@@ -27,7 +27,7 @@ it('a PEM text that was truncated is reported as damaged', () => {
     error: 'certificate 2 of 2 in it is damaged; export it again',
   });
   expect(privateKeyIn(key.slice(0, 100))).toEqual({
-    problem: 'the private key in it is damaged; export it again',
+    error: 'the private key in it is damaged; export it again',
   });
 });
 
