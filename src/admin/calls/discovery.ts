@@ -28,7 +28,7 @@ export const ParameterSchema = Type.Object({
 });
 export type ParameterDescriptor = Readonly<Static<typeof ParameterSchema>>;
 
-export interface Discovered {
+export interface OperationParameters {
   /** The purpose of the call, in the appliance's words. */
   readonly description: string;
   readonly parameters: readonly ParameterDescriptor[];
@@ -48,7 +48,7 @@ const maxValues = 1_000;
 export async function discover(
   session: Pick<ApplianceSession, 'send' | 'signal'>,
   { operation, path }: OperationCall,
-): Promise<Discovered> {
+): Promise<OperationParameters> {
   const { row, method } = operation;
   const { route } = row;
   // An appliance would store any upload.

@@ -100,9 +100,9 @@ export function createRecorder(parts: RecorderParts) {
      * Writes a record, and what goes with it. Rejects with `audit_unavailable` if it is not on
      * disk.
      */
-    async recordOrRefuse(subject: AuditSubject, fields: EventFields, alongside?: StateUpdate): Promise<AuditPosition> {
+    async recordOrRefuse(subject: AuditSubject, fields: EventFields, update?: StateUpdate): Promise<AuditPosition> {
       await recordSuppressed();
-      return await journal.append(recordOf(subject, fields), alongside).catch(throwUnavailable);
+      return await journal.append(recordOf(subject, fields), update).catch(throwUnavailable);
     },
     /**
      * Writes a record of something that has happened. Does not reject: the journal logs and counts

@@ -114,7 +114,7 @@ export class ChangeStore {
   /** Adds a change, which is on disk when this resolves. */
   async add(stored: StoredChange, caller: Caller): Promise<ChangeEntry> {
     const entry = entryOf(stored);
-    await this.#save(stored, (alongside) => this.#record(stored.change, caller, alongside), entry);
+    await this.#save(stored, (update) => this.#record(stored.change, caller, update), entry);
     return entry;
   }
 
@@ -150,7 +150,7 @@ export class ChangeStore {
     const before = { ...entry.change, ...(alerts.length > 0 && { alerts }) };
     const moved = transition({ change: before, sealed }, next, new Date(this.#parts.now()).toISOString());
     const { change } = moved;
-    await this.#save(moved, (alongside) => this.#record(change, caller, alongside));
+    await this.#save(moved, (update) => this.#record(change, caller, update));
     if (isOver(change.state)) this.#parts.metrics.changeEnded(change.state);
     return change;
   }
@@ -201,22 +201,22 @@ export class ChangeStore {
     metrics.changes(new Map(counts), late.length);
   }
 
-  async #record(change: Change, caller: Caller | undefined, alongside: StateUpdate): Promise<void> {
+  async #record(change: Change, caller: Caller | undefined, update: StateUpdate): Promise<void> {
     const { recorder, journal, log } = this.#parts;
     const { id, state, appliance, operation, recipe, decision, digest, requested_by } = change;
     const what = { appliance, operation: operation ?? recipe ?? '', method: '-', path: `/changes/${id}` };
     const fields = { event: 'change', state, plan_sha256: digest, requested_by } as const;
     const reason = (decision ?? change).reason ?? undefined;
-    if (caller) await recorder.recordOrRefuse({ ...caller, id, ...what, reason }, fields, alongside);
-    else await journal.append({ ...fields, ...what, request: id, principal: '-', role: '-' }, alongside);
+    if (caller) await recorder.recordOrRefuse({ ...caller, id, ...what, reason }, fields, update);
+    else await journal.append({ ...fields, ...what, request: id, principal: '-', role: '-' }, update);
     log.info({ change: id, state, appliance, principal: caller?.principal.name ?? '-' }, 'change');
   }
 
   /** Stores a change, with its record if there is one. */
   async #save(
     stored: StoredChange,
-    record: (alongside: StateUpdate) => Promise<unknown> = (alongside) =>
-      this.#parts.journal.writeState(alongside).catch(throwUnavailable),
+    record: (update: StateUpdate) => Promise<unknown> = (update) =>
+      this.#parts.journal.writeState(update).catch(throwUnavailable),
     added?: ChangeEntry,
   ): Promise<void> {
     const { id } = stored.change;

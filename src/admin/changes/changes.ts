@@ -37,7 +37,7 @@ import {
 } from './change.ts';
 import { type ChangeEntry, ChangeStore } from './change-store.ts';
 import type { ChangesContext, ChangesParts } from './context.ts';
-import { assertMayRun, decide, type DecisionOn, entryFor, maySeeChange, setAlerts, shownTo } from './decide.ts';
+import { assertMayRun, decide, type DecisionRequest, entryFor, maySeeChange, setAlerts, shownTo } from './decide.ts';
 import { planChange, type PlannedChange, titleOf } from './plan.ts';
 import { sweep } from './recover.ts';
 import type { Repair } from './repairs.ts';
@@ -75,7 +75,7 @@ export class Changes {
 
   /** Submits the change that a body describes; it waits for approval. */
   submit(request: ChangeRequest, caller: Caller): Promise<ShownChange> {
-    return this.#shown(caller, this.#submit(readChangeRequest(request, this.#context), caller));
+    return this.#shown(caller, this.#planAndStore(readChangeRequest(request, this.#context), caller));
   }
 
   /** Submits a call that needs approval, instead of sending it. */
@@ -84,13 +84,13 @@ export class Changes {
     const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
     const task = { operation: target.operation.operationId, parameters: target.params, ...content };
     const wanted = { ...newIdentity(this.#context), appliance, task, reason, force };
-    return this.#shown(call, this.#submit(wanted, { principal, token, signal, address }));
+    return this.#shown(call, this.#planAndStore(wanted, { principal, token, signal, address }));
   }
 
   /** Submits the repair of alerts; `caller` has the planner of their Alertmanager. */
   propose({ appliance, task, alerts }: Repair, caller: Caller): Promise<Change> {
     const wanted = { ...newIdentity(this.#context), appliance, task, alerts, reason: undefined, force: false };
-    return this.#submit(wanted, caller);
+    return this.#planAndStore(wanted, caller);
   }
 
   /** Plans what the body of a change describes; stores nothing. */
@@ -115,7 +115,7 @@ export class Changes {
    */
   async run(request: ChangeRequest, caller: Caller, onEvent: (event: StepEvent) => void) {
     const wanted = readChangeRequest(request, this.#context);
-    const { change, over } = await this.#whileOpen(wanted, caller, () => this.#run(wanted, caller, onEvent));
+    const { change, over } = await this.#whileOpen(wanted, caller, () => this.#planAndRun(wanted, caller, onEvent));
     return { change: shownTo(this.#context, caller.principal, change), over: over && this.#shown(caller, over) };
   }
 
@@ -133,7 +133,7 @@ export class Changes {
     return shownTo(this.#context, principal, entryFor(this.#context, id, principal).change);
   }
 
-  decide(decision: DecisionOn): Promise<ShownChange> {
+  decide(decision: DecisionRequest): Promise<ShownChange> {
     return this.#shown(decision.caller, decide(this.#context, decision));
   }
 
@@ -162,21 +162,21 @@ export class Changes {
   }
 
   /** Plans a change and stores it, to wait for approval. */
-  async #submit(wanted: NewChange, caller: Caller): Promise<Change> {
+  async #planAndStore(wanted: NewChange, caller: Caller): Promise<Change> {
     return await this.#whileOpen(wanted, caller, async () => {
       assertNothingHidden(this.#context, wanted.task, caller);
-      return this.#store(await this.#plan(wanted, caller), caller);
+      return this.#storeWaiting(await this.#planAllowed(wanted, caller), caller);
     });
   }
 
   /** Plans, and refuses what the gateway would refuse. */
-  async #plan(wanted: NewChange, caller: Caller): Promise<PlannedChange> {
+  async #planAllowed(wanted: NewChange, caller: Caller): Promise<PlannedChange> {
     const planned = await planChange(this.#context, wanted, caller);
     assertMayRun(this.#context, planned, [caller.principal]);
     return planned;
   }
 
-  async #run(wanted: NewChange, caller: Caller, onEvent: (event: StepEvent) => void): Promise<StartedChange> {
+  async #planAndRun(wanted: NewChange, caller: Caller, onEvent: (event: StepEvent) => void): Promise<StartedChange> {
     const context = this.#context;
     let step = 0;
     const onStepEvent = (event: StepEvent): void => {
@@ -186,11 +186,11 @@ export class Changes {
     const onWait = (line: string): void => onStepEvent({ event: 'wait', step, line });
     // A stop of the exporter ends it, as its caller does by leaving.
     const runner = { ...caller, signal: AbortSignal.any([caller.signal, context.stopping.signal]) };
-    const planned = await this.#plan({ ...wanted, onWait }, runner);
+    const planned = await this.#planAllowed({ ...wanted, onWait }, runner);
     assertSeenPlan(planned);
     if (wouldOf(planned.plan) === 'wait for approval') {
       assertNothingHidden(context, wanted.task, caller);
-      return { change: await this.#store(planned, caller), over: undefined };
+      return { change: await this.#storeWaiting(planned, caller), over: undefined };
     }
     assertConfirmedOrSeen(context, wanted);
     assertNotEmpty(planned.plan);
@@ -204,7 +204,7 @@ export class Changes {
   }
 
   /** Stores a change that waits, with its body, of which its plan has no more than is shown. */
-  async #store(planned: PlannedChange, caller: Caller): Promise<Change> {
+  async #storeWaiting(planned: PlannedChange, caller: Caller): Promise<Change> {
     const { task } = planned;
     const content = 'content' in task ? task.content : undefined;
     const sealed = {

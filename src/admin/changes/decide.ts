@@ -18,7 +18,7 @@ import type { ChangesContext } from './context.ts';
 import { planAgain, type PlannedChange } from './plan.ts';
 import { startRun } from './run.ts';
 
-export interface DecisionOn {
+export interface DecisionRequest {
   readonly id: string;
   readonly word: DecisionWord;
   readonly reason: string | undefined;
@@ -32,7 +32,7 @@ const states = { approve: 'approved', deny: 'denied', cancel: 'cancelled' } as c
 /** Decides on a change, and resolves when the decision is on disk; an approved one starts then. */
 export async function decide(
   context: ChangesContext,
-  { id, word, reason, digest, caller }: DecisionOn,
+  { id, word, reason, digest, caller }: DecisionRequest,
 ): Promise<Change> {
   const { principal, token } = caller;
   const entry = entryFor(context, id, principal);

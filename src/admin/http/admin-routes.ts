@@ -22,9 +22,9 @@ export interface AdminRoutesParts {
   /** Returns true where people may approve their own changes. */
   readonly selfApproval: () => boolean;
   /** The configured appliances that a principal may know of. */
-  readonly applianceNamesOf: (principal: Principal) => readonly string[];
+  readonly coveredAppliances: (principal: Principal) => readonly string[];
   /** Returns what polling knows of all appliances. */
-  readonly describe: () => readonly {
+  readonly polledAppliances: () => readonly {
     readonly name: string;
     readonly edition: string | undefined;
     readonly version: string | undefined;
@@ -86,7 +86,7 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
   registerFreeze(app, parts);
 }
 
-function registerOverview(app: FastifyInstance, { describe, selfApproval }: AdminRoutesParts): void {
+function registerOverview(app: FastifyInstance, { polledAppliances, selfApproval }: AdminRoutesParts): void {
   const whoami = gatewayRoute('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn', {
     description: 'The principal.',
     schema: 'Whoami',
@@ -112,7 +112,7 @@ function registerOverview(app: FastifyInstance, { describe, selfApproval }: Admi
   });
   app.get('/appliances', { schema: list }, async (request) => {
     const { principal } = callerOf(request);
-    const covered = describe().filter(({ name }) => principal.covers(name));
+    const covered = polledAppliances().filter(({ name }) => principal.covers(name));
     return { appliances: covered.map(({ name, edition, version }) => ({ name, edition, version })) };
   });
 }

@@ -18,7 +18,7 @@ export interface RelayRoutesParts {
   readonly operations: Pick<Operations, 'find'>;
   readonly changes: Pick<Changes, 'submitCall'>;
   /** The configured appliances that a principal may know of. */
-  readonly applianceNamesOf: (principal: Principal) => readonly string[];
+  readonly coveredAppliances: (principal: Principal) => readonly string[];
   readonly bodies: Pick<RequestBodies, 'read'>;
 }
 
@@ -30,7 +30,7 @@ interface RelayTarget {
 
 /** Registers the paths whose requests the gateway sends to an appliance. */
 export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesParts): void {
-  const { gateway, operations, changes, applianceNamesOf, bodies } = parts;
+  const { gateway, operations, changes, coveredAppliances, bodies } = parts;
 
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
@@ -40,7 +40,7 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
   // Existing clients look for the API under these paths.
   for (const prefix of knownBasePaths) {
     app.all(`${prefix}/*`, (request, reply) => {
-      const appliance = onlyAppliance(applianceNamesOf(callerOf(request).principal));
+      const appliance = onlyAppliance(coveredAppliances(callerOf(request).principal));
       return relay(request, reply, { appliance, path: pathOf(request).slice(prefix.length) });
     });
   }

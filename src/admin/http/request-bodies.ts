@@ -57,7 +57,7 @@ export function createRequestBodies(limits: BodyLimits) {
    * Returns the body of a request, which is not read yet. Rejects with an {@link AdminProblem} if
    * its principal has too many under way.
    */
-  async function admit(request: FastifyRequest): Promise<UnreadBody> {
+  async function acceptBody(request: FastifyRequest): Promise<UnreadBody> {
     const { raw, headers } = request;
     const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
@@ -73,7 +73,7 @@ export function createRequestBodies(limits: BodyLimits) {
    * {@link AdminProblem} for another body.
    */
   async function read(request: FastifyRequest, kind: BodyKind): Promise<RequestBody | undefined> {
-    return await readBody(kind, await admit(request), limits);
+    return await readBody(kind, await acceptBody(request), limits);
   }
 
   return {

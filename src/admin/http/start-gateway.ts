@@ -45,8 +45,12 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
     await closeServices(services, core);
     throw error;
   });
-  announce(services, listener.url);
-  const keys = watchKeys({ appliances: () => withOwnKey(services), metrics: services.metrics, log: services.log });
+  recordStart(services, listener.url);
+  const keys = watchKeys({
+    appliances: () => appliancesWithOwnKey(services),
+    metrics: services.metrics,
+    log: services.log,
+  });
 
   function retire(replaced: AdminListener): Promise<void> {
     const retired = replaced.retire(stopping.signal).finally(() => retiring.delete(retired));
@@ -86,7 +90,7 @@ export async function startGateway(settings: GatewaySettings, parts: GatewayDepe
             });
       return {
         commit() {
-          update(services, next, replacing ?? listener);
+          applySettings(services, next, replacing ?? listener);
           keys.restart();
           if (!replacing) return;
           void retire(listener);
@@ -155,7 +159,7 @@ function createGatewayCore(services: GatewayServices) {
 }
 
 /** Returns the appliances whose key for changes is another one than that of polling. */
-function withOwnKey({ appliances, settings }: GatewayServices): readonly AdminAppliance[] {
+function appliancesWithOwnKey({ appliances, settings }: GatewayServices): readonly AdminAppliance[] {
   return settings.appliances.flatMap(({ name, adminApiKey }) => (adminApiKey && appliances.get(name)) || []);
 }
 
@@ -173,8 +177,8 @@ async function openListener(
     changes,
     proposals,
     selfApproval: () => services.settings.admin.approvals.selfApproval,
-    applianceNamesOf: (principal) => [...services.appliances.keys()].filter((name) => principal.covers(name)),
-    describe: () => services.fleet.status().appliances,
+    coveredAppliances: (principal) => [...services.appliances.keys()].filter((name) => principal.covers(name)),
+    polledAppliances: () => services.fleet.status().appliances,
     tls: admin.tls,
     timeoutMs: admin.timeoutMs,
   });
@@ -192,7 +196,7 @@ function probeLimitsOf(name: string, { appliances }: GatewaySettings): RecipeCon
   return collectors?.vip?.enabled && !vip?.l4Only ? vip : undefined;
 }
 
-function announce(services: GatewayServices, url: string): void {
+function recordStart(services: GatewayServices, url: string): void {
   const { settings, journal, freeze, log } = services;
   void journal.append({ event: 'started', ...noRequest }).catch(() => undefined);
   const { length: tokens } = settings.admin.tokens;
@@ -215,7 +219,7 @@ function assertReloadable(before: AdminSettings, next: AdminSettings): void {
 }
 
 /** Puts other settings in force, also for requests under way. */
-function update(services: GatewayServices, next: GatewaySettings, listener: AdminListener): void {
+function applySettings(services: GatewayServices, next: GatewaySettings, listener: AdminListener): void {
   const before = services.settings;
   services.settings = next;
   if (!isSame(before.admin, next.admin)) logWarnings(services);

@@ -84,15 +84,15 @@ export class Journal {
    * Resolves when the record and its state update are on disk; rejects with a JournalError if neither
    * is. Waiting entries are written and synced together.
    */
-  async append(record: AuditRecord, alongside?: StateUpdate): Promise<AuditPosition> {
-    const position = await this.#enqueue({ ...alongside, record });
+  async append(record: AuditRecord, update?: StateUpdate): Promise<AuditPosition> {
+    const position = await this.#enqueue({ ...update, record });
     assert(position, 'a record has a position');
     return position;
   }
 
   /** Writes state that has no record; settles as `append` does. */
-  async writeState(alongside: StateUpdate): Promise<void> {
-    await this.#enqueue(alongside);
+  async writeState(update: StateUpdate): Promise<void> {
+    await this.#enqueue(update);
   }
 
   /**

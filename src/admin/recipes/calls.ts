@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import type { EndpointKey } from '../../appliance/api/table.ts';
-import type { Discovered } from '../calls/discovery.ts';
+import type { OperationParameters } from '../calls/discovery.ts';
 import type { DryRun } from '../calls/dry-run.ts';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { AdminError } from '../policy/admin-error.ts';
@@ -39,7 +39,7 @@ export interface RecipeCalls {
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   readonly write: (write: Write) => Promise<void>;
   dryRun(write: Write): Promise<DryRun>;
-  parametersOf(write: Pick<Write, 'operationId' | 'params'>): Promise<Discovered>;
+  parametersOf(write: Pick<Write, 'operationId' | 'params'>): Promise<OperationParameters>;
   urlOf(write: Pick<Write, 'operationId' | 'params'>): string;
 }
 
