@@ -163,7 +163,7 @@ Exit codes: 0 printed, 1 the exporter did not answer, 2 usage error.`,
     flags: pluginFlags,
     help: `Usage: zlb-exporter plugin CHECK APPLIANCE [NAME] [flags]
 
-A check for Icinga, Nagios and the like, from the readings of a running exporter.
+A check for Icinga, Nagios and the like, by the readings of a running exporter.
 A reading that is missing or too old is UNKNOWN. NAME may contain *.
   appliance           does it answer, and is it read completely
   farm                is it up; -w, -c: percent of its backends (100; -)
