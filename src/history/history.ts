@@ -330,7 +330,9 @@ export class History {
     // The thread answers in order, so a write under way ends first.
     await this.#writeTo(thread, entries);
     await thread.ask({ do: 'close' }).catch(() => undefined);
-    await thread.terminate();
+    const ended = thread.terminate();
+    // A disk that hangs holds the thread for ever: a reload does not wait for that.
+    if (!next) await ended;
   }
 }
 

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { interfacesCollector, type Traffic } from '../../../src/collectors/interfaces.ts';
 import { changeFamilies } from '../../../src/history/configuration-change-counts.ts';
 import { History, lostMetric } from '../../../src/history/history.ts';
+import type { CreateHistoryThread } from '../../../src/history/history-thread.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { Transition } from '../../../src/state/status.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -180,4 +181,17 @@ describe('the history', () => {
 
     expect(lines.map((line) => (JSON.parse(line) as { readonly file: string }).file)).toEqual([folder]);
   });
+});
+
+it('a history that moves to another file does not wait for the thread of the old one to end', async () => {
+  const store = createMetricsStore(changeFamilies);
+  const hung: CreateHistoryThread = () => ({
+    isRunning: true,
+    ask: async () => ({}),
+    terminate: () => new Promise(() => undefined),
+  });
+  const parts = { store, registry: new Registry(), log: pino({ level: 'silent' }), now: Date.now, createThread: hung };
+  const history = new History({ file: 'old.db', keepMs: 1e12 }, parts);
+
+  await expect(history.watch([], { file: 'new.db', keepMs: 1e12 })).resolves.toBeUndefined();
 });
