@@ -106,7 +106,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
     world.farms.get('shop')!.running = false;
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('The plan is not what it was.').waitFor();
+    await page.getByText('The plan has changed.').waitFor();
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect(await page.locator('.digest').textContent()).not.toContain(digest);
     expect(sent()).toEqual([]);

@@ -154,11 +154,11 @@ function refusalReasons(
 ): readonly string[] {
   const blocking = blockingOf(findings).map(({ message }) => message);
   const because: string[] = [];
-  if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
+  if (frozen) because.push('All changes are frozen; GET /freeze says who froze them, and why.');
   if (clearance instanceof AdminProblem) because.push(clearance.message);
   if (required && !given && !principal.skipConfirmation) because.push(`X-Confirm must be ${expected.join(' or ')}.`);
   if (!force && principal.guards === 'refuse') because.push(...blocking);
-  if (force && blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
+  if (force && blocking.length > 0 && reason === undefined) because.push('A forced call needs a reason, in X-Reason.');
   return because;
 }
 

@@ -232,7 +232,7 @@ function responseProblem(
   const failure = toBodyError(error, { path: target.path, signal: slot.signal }, status);
   const { code, headers, message, remedy } = upstreamProblem(failure, appliance.name, effect);
   return new AdminProblem(code, {
-    detail: `${appliance.name} answered ${status}, and the answer could not be passed on. ${message}`,
+    detail: `${appliance.name} answered ${status}, and the response could not be forwarded. ${message}`,
     remedy: failure instanceof AdminProblem && effect === 'perhaps' ? `${repeatWithCare} ${remedy}` : remedy,
     headers,
     cause: error,

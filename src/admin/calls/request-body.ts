@@ -253,7 +253,7 @@ function fileBody(
 ): RequestBody {
   if (!body || contentLength === undefined) {
     throw new AdminProblem('length_required', {
-      detail: 'A file must come with its length, which the appliance insists on; nothing was sent.',
+      detail: 'A file needs a Content-Length, which the appliance requires; nothing was sent.',
     });
   }
   if (contentLength > maxBodyBytes) throw tooLong(maxBodyBytes, uploadByHand);

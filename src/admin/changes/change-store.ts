@@ -128,7 +128,7 @@ export class ChangeStore {
     if (digest === change.digest) return;
     await this.#save({ change: { ...change, plan, digest }, sealed });
     throw new AdminProblem('plan_changed', {
-      detail: 'The object or the findings are not what they were; nothing was sent. The change has the new plan.',
+      detail: 'The object or the findings have changed; nothing was sent. The change has the new plan.',
     });
   }
 

@@ -322,7 +322,7 @@ function assertBelowLimit({ store, planning }: ChangesContext, { name }: Princip
 function assertSeenPlan({ digest, seenDigest = digest }: PlannedChange): void {
   if (seenDigest === digest) return;
   throw new AdminProblem('plan_changed', {
-    detail: 'The object or the findings are not what they were; nothing was sent.',
+    detail: 'The object or the findings have changed; nothing was sent.',
     remedy: 'Make the dry run again, look at its plan, and run that one.',
   });
 }

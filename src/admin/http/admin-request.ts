@@ -92,7 +92,7 @@ export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
   const breakGlass = headerFlag(headers, 'x-break-glass');
   if ((force || breakGlass) && reason === undefined) {
     throw new AdminProblem('reason_required', {
-      detail: 'What is forced, or sent without approval, needs a reason for the audit; nothing was sent.',
+      detail: 'A call that is forced, or sent without approval, needs a reason for the audit; nothing was sent.',
     });
   }
   return {
@@ -175,7 +175,7 @@ export function toProblem(error: unknown): AdminProblem {
   if (error instanceof AdminProblem) return error;
   if (error instanceof TooManyReadersError) {
     return new AdminProblem('busy', {
-      detail: 'Too many answers of the gateway are not read by their callers, so this one was not sent.',
+      detail: 'Too many callers do not read their responses, so this one was not sent.',
       remedy: 'Try again in a moment. A change may have been made: look before you repeat it.',
       headers: { 'retry-after': '5' },
     });

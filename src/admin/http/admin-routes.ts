@@ -222,7 +222,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
     const { reason: given } = readAdminHeaders(request.headers);
     if (given === undefined) {
       throw new AdminProblem('reason_required', {
-        detail: 'A person whose change is refused must be able to read why.',
+        detail: 'A freeze needs a reason, which each refusal quotes.',
       });
     }
     if (freeze.state) {

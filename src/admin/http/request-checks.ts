@@ -11,30 +11,28 @@ export function assertSupportedRequest({ originalUrl, raw }: FastifyRequest): vo
   const { host, expect, 'transfer-encoding': encoding } = raw.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new AdminProblem('malformed_header', {
-      detail: 'The header Expect asks for something unknown; nothing was sent.',
+      detail: 'The Expect header is not 100-continue; nothing was sent.',
       status: 417,
       remedy: 'Leave the header out.',
     });
   }
   if (hasSeveralHosts(raw))
     throw malformed(
-      'The header Host came more than once, so that each reader may take another',
+      'The request has more than one Host header, which programs read differently',
       'Send it once, with the address that the request goes to.',
     );
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
-    throw malformed(
-      'The header Transfer-Encoding names another coding than chunked',
-      'Send the body as it is, with its length or in chunks.',
-      { connection: 'close' },
-    );
+    throw malformed('The Transfer-Encoding is not chunked', 'Send the body as it is, with its length or in chunks.', {
+      connection: 'close',
+    });
   if (host === undefined && raw.httpVersion === '1.1')
     throw malformed(
-      'The header Host is missing, which HTTP/1.1 has in every request',
+      'The Host header is missing, which HTTP/1.1 requires',
       'Send it, with the address that the request goes to.',
     );
   if (!originalUrl.startsWith('/') || !['1.0', '1.1'].includes(raw.httpVersion))
     throw malformed(
-      'The first line of the request is not one of HTTP/1.1 with a path alone',
+      'The request line needs a path without a host, and HTTP/1.0 or 1.1',
       'Send the path without a host, and take the gateway out of the proxy settings of the client.',
     );
 }

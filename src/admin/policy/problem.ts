@@ -2,7 +2,7 @@ import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { AdminError } from './admin-error.ts';
 
 const repeatWith = (name: string) =>
-  `Check that you mean it, then repeat it with the header X-Confirm: ${encodeURIComponent(name)}.`;
+  `If you are sure, repeat it with the header X-Confirm: ${encodeURIComponent(name)}.`;
 const checkUrl = 'Check the url of the appliance in the configuration: something else may be listening there.';
 const checkIt = 'Check with `zlb-exporter check` that the appliance can be reached and is one.';
 
@@ -106,16 +106,16 @@ const refusals = {
   confirmation_required: [428, 'The operation must be confirmed', repeatWith],
   confirmation_mismatch: [412, 'The confirmation names another object', repeatWith],
   reason_required: [400, 'The operation needs a reason', 'Add the header X-Reason with a sentence.'],
-  caller_left: [499, 'The caller left, or was cut off by a stop of the exporter', 'Repeat it if it is still wanted.'],
+  caller_left: [499, 'The caller disconnected, or the exporter stopped', 'Repeat it if it is still wanted.'],
   guarded: [
     409,
-    'The operation would do more than it seems',
+    'A guard refused the operation',
     (remedies: string) => `${remedies} To do it nevertheless, add X-Force: true and X-Reason.`,
   ],
   already_frozen: [
     409,
     'Changes are frozen already',
-    'It holds as it is. To freeze for another reason, lift it first with DELETE /freeze.',
+    'The freeze stays in effect. To freeze for another reason, lift it first with DELETE /freeze.',
   ],
   missing_parameter: [400, 'The query lacks a value', 'Add it to the query, such as &farmname=shop.'],
   frozen: [423, 'Changes are frozen', 'Reads still work. An admin lifts it with DELETE /freeze.'],
@@ -148,12 +148,12 @@ const refusals = {
   ],
   own_change: [
     403,
-    'A change is approved by somebody else',
+    'Somebody else must approve the change',
     'Ask another approver. admin.approvals.self_approval is for one administrator alone.',
   ],
   change_over: [
     409,
-    'The change does not wait any more',
+    'The change no longer waits for a decision',
     (id: string) => `GET /changes/${id} shows what became of it.`,
   ],
   digest_mismatch: [
@@ -161,7 +161,7 @@ const refusals = {
     'The digest is that of another plan',
     'Read the change again, look at its plan, and approve that one.',
   ],
-  plan_changed: [409, 'The plan is not what it was', 'Look at the new plan, and approve that one.'],
+  plan_changed: [409, 'The plan has changed', 'Look at the new plan, and approve that one.'],
   audit_unavailable: [
     503,
     'The journal cannot be written',
@@ -178,7 +178,7 @@ const refusals = {
     'Check admin_api_key, or api_key where there is none, and that the API user is enabled on the appliance.',
   ],
   upstream_unreachable: [502, 'The appliance cannot be reached', checkIt],
-  upstream_malformed: [502, 'The appliance did not answer as an appliance does', checkIt],
+  upstream_malformed: [502, 'The appliance sent an unexpected response', checkIt],
   upstream_redirect: [502, 'The appliance redirected the request', checkUrl],
   upstream_oversize: [
     502,
@@ -195,7 +195,7 @@ const refusals = {
     'The call was carried out, and L4 farms refuse connections since',
     'Restart each L4 farm, whatever the appliance says of it.',
   ],
-  internal_error: [500, 'The gateway failed', 'Look into the log of the exporter for the request id.'],
+  internal_error: [500, 'The gateway failed', 'Look for the request id in the log of the exporter.'],
 } as const satisfies Record<
   string,
   readonly [status: number, title: string, remedy: string | ((value: string) => string)]

@@ -365,7 +365,7 @@ function renewal() {
   return notice(
     'warning',
     { id: 'renewal', role: 'alert' },
-    make('p', {}, bold('The plan is not what it was. '), 'This is the new one; nothing was sent.'),
+    make('p', {}, bold('The plan has changed. '), 'This is the new one; nothing was sent.'),
     make('p', {}, make('button', { type: 'button', 'data-action': 'looked' }, 'I have read the new plan')),
   );
 }

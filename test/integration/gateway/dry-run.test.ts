@@ -159,7 +159,11 @@ describe('the predicted outcome of a call', () => {
     ['confirmed with another name', { confirm: 'Shop' }, ['X-Confirm must be shop.']],
     ['confirmed', { confirm: 'shop' }, []],
     ['sent by a client that cannot confirm', { skipConfirmation: true }, []],
-    ['frozen', { confirm: 'shop', frozen: true }, ['All changes are frozen; GET /freeze says by whom and why.']],
+    [
+      'frozen',
+      { confirm: 'shop', frozen: true },
+      ['All changes are frozen; GET /freeze says who froze them, and why.'],
+    ],
   ])('is correct for a deletion that is %s', async (_, parts, because) => {
     expect(await outcome('DELETE /farms/shop', parts)).toMatchObject(
       because.length === 0 ? sent : { would: 'be refused', because },
@@ -175,7 +179,7 @@ describe('the predicted outcome of a call', () => {
     [
       'forced without a reason',
       { force: true },
-      { would: 'be refused', because: ['What is forced needs a reason, in X-Reason.'] },
+      { would: 'be refused', because: ['A forced call needs a reason, in X-Reason.'] },
     ],
     ['forced with a reason', { force: true, reason: 'night shift' }, { ...sent, forced: ['hard_restart'] }],
     ['overridden by its token', { guards: 'warn' }, { ...sent, warned: ['hard_restart'] }],
