@@ -26,7 +26,7 @@ export interface Files {
 }
 
 /**
- * Creates files that are read again each time. `kept` has the texts of the main files in force:
+ * Creates files that are read again each time. `kept` has the texts of the active main files:
  * changes of the other files are applied automatically, but the main files, which people edit in
  * steps, only on request.
  */

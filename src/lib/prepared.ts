@@ -1,8 +1,8 @@
 /** A change of settings after everything that can fail. One of the two methods is called, once. */
 export interface Prepared {
-  /** Puts the settings in force. Cannot fail. */
+  /** Makes the settings active. Cannot fail. */
   commit(): void;
-  /** Closes what was opened; the settings before stay in force. Absent if nothing was opened. */
+  /** Closes what was opened; the settings before stay active. Absent if nothing was opened. */
   discard?(): Promise<void>;
 }
 

@@ -13,11 +13,11 @@ export interface Credential {
 export interface ConfigurationState {
   /** False if the last read configuration was refused. */
   readonly isInForce: boolean;
-  /** When the configuration in force was read; undefined before the first one. */
+  /** When the active configuration was read; undefined before the first one. */
   readonly loadedAtMs: number | undefined;
   /** The path of its file, if there is one. */
   readonly file?: string | undefined;
-  /** The credentials of the configuration in force. */
+  /** The credentials of the active configuration. */
   readonly credentials?: readonly Credential[];
 }
 
@@ -73,7 +73,7 @@ export function createSelfMetrics(
   });
   const reloadedAt = new Gauge({
     name: 'zlb_exporter_config_last_reload_success_timestamp_seconds',
-    help: 'Unix time at which the configuration in force was read (this exporter).',
+    help: 'Unix time at which the active configuration was read (this exporter).',
     registers: [registry],
   });
   const setEnds = createCredentialEnds(registry);
@@ -104,7 +104,7 @@ export function createSelfMetrics(
     get configuration(): ConfigurationState {
       return configuration;
     },
-    /** Called with the credentials of the configuration in force. */
+    /** Called with the credentials of the active configuration. */
     setCredentials(inForce: readonly Credential[]): void {
       configuration = { ...configuration, credentials: inForce };
       setEnds(inForce);
@@ -125,7 +125,7 @@ export function createSelfMetrics(
   };
 }
 
-/** Returns a function that publishes when the credentials in force expire. */
+/** Returns a function that publishes when the active credentials expire. */
 function createCredentialEnds(registry: Registry): (credentials: readonly Credential[]) => void {
   const ends = new Gauge({
     name: 'zlb_exporter_credential_not_after_timestamp_seconds',

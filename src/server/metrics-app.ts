@@ -247,7 +247,7 @@ function registerPages(app: FastifyInstance, dependencies: MetricsAppDependencie
       adminUrl: adminUrl(),
       shard: shard(),
     }),
-    spoken: withCommandName,
+    withCommandName,
     lastMinuteOf: dependencies.lastMinuteOf,
     history: dependencies.history,
     twinOf: dependencies.twinOf,

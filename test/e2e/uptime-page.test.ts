@@ -40,7 +40,7 @@ describe.skipIf(!isThere('chromium'))('the availability of a farm in a real brow
       fleetStatus: () => fleetStatus(applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop' })] })),
       unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
       exporter: () => exporterFacts(),
-      spoken: (text) => text,
+      withCommandName: (text) => text,
       lastMinuteOf: () => undefined,
       twinOf: () => undefined,
       history: { ...givenHistory(), timesOf: () => Promise.resolve(times()) },

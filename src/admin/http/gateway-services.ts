@@ -54,7 +54,7 @@ export const maxQueueWaitMs = 30_000;
 const slotTimeoutFactor = 2;
 /** The parts of a gateway that live as long as it listens. */
 export interface GatewayServices extends GatewayDependencies {
-  /** The settings in force; `update` replaces them. */
+  /** The active settings; `update` replaces them. */
   settings: GatewaySettings;
   readonly operations: Operations;
   readonly bodyLimits: BodyLimits;

@@ -218,7 +218,7 @@ function assertReloadable(before: AdminSettings, next: AdminSettings): void {
     );
 }
 
-/** Puts other settings in force, also for requests under way. */
+/** Makes other settings active, also for requests under way. */
 function applySettings(services: GatewayServices, next: GatewaySettings, listener: AdminListener): void {
   const before = services.settings;
   services.settings = next;

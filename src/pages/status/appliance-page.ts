@@ -99,10 +99,15 @@ function applianceFacts(health: ApplianceHealth): Markup {
 }
 
 /** Writes a command as users of this installation type it; undefined while the gateway is off. */
-export type Spoken = ((command: string) => string) | undefined;
+export type CommandNamer = ((command: string) => string) | undefined;
 
 /** Renders one farm with all of its backends, and what to do about what is wrong with it. */
-export function farmPage(health: ApplianceHealth, farmName: string, summary: HealthSummary, spoken: Spoken): Markup {
+export function farmPage(
+  health: ApplianceHealth,
+  farmName: string,
+  summary: HealthSummary,
+  withCommandName: CommandNamer,
+): Markup {
   const { name, farms } = health.status;
   const farmProblems = [...health.problems, ...health.doubts].filter(({ labels }) => labels?.farm === farmName);
   const chosen = sortedFarms(health, farms?.filter((each) => each.name === farmName) ?? []);
@@ -111,11 +116,16 @@ export function farmPage(health: ApplianceHealth, farmName: string, summary: Hea
     : 'The farms of the appliance were not read, or so long ago that they are not shown.';
   return html`${backTo(name)}
 ${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmDetails(chosen, summary, Number.POSITIVE_INFINITY))}
-${farmProblems.length > 0 && panel('problems', 'What is wrong now', [problemList(farmProblems, summary.takenAtMs, name), repairNote(farmProblems, name, farmName, spoken)])}`;
+${farmProblems.length > 0 && panel('problems', 'What is wrong now', [problemList(farmProblems, summary.takenAtMs, name), repairNote(farmProblems, name, farmName, withCommandName)])}`;
 }
 
 /** Renders the first command of a farm's runbook, which says when not to run it. */
-function repairNote(problems: readonly Problem[], appliance: string, farm: string, spoken: Spoken): Renderable {
+function repairNote(
+  problems: readonly Problem[],
+  appliance: string,
+  farm: string,
+  withCommandName: CommandNamer,
+): Renderable {
   const alerts = problems.map(({ alert }) => alert);
   const isDown = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.endsWith('is down'));
   const isSilent = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.startsWith('The proxy of'));
@@ -123,9 +133,9 @@ function repairNote(problems: readonly Problem[], appliance: string, farm: strin
   const restart = ['restart-farm', `farm=${farm}`, `--reason=${isSilent ? 'ZlbFarmDown' : 'ZlbFarmNeedsRestart'}`];
   const words = isDown ? start : isSilent || alerts.includes('ZlbFarmNeedsRestart') ? restart : undefined;
   if (!words) return false;
-  if (!spoken)
+  if (!withCommandName)
     return html`<p class="note">The admin gateway is off: ${isDown ? 'start' : 'restart'} it in the web interface, LSLB &gt; Farms, after a look at the runbook.</p>`;
-  return html`<p class="note">After a look at the runbook: <code>${spoken(adminCommand(appliance, ...words))}</code></p>`;
+  return html`<p class="note">After a look at the runbook: <code>${withCommandName(adminCommand(appliance, ...words))}</code></p>`;
 }
 
 export function certificatePage({ status, problems }: ApplianceHealth, file: string, nowMs: number): Markup {

@@ -36,7 +36,7 @@ export interface StatusPageParts {
   readonly unknownApplianceMessage: (appliance: string) => string;
   readonly exporter: () => ExporterFacts;
   /** Replaces `zlb-exporter` in commands by what users of this installation type. */
-  readonly spoken: (text: string) => string;
+  readonly withCommandName: (text: string) => string;
   readonly lastMinuteOf: LastMinuteOf;
   readonly history: Pick<History, 'find' | 'timesOf'>;
   readonly twinOf: TwinWatch['twinOf'];
@@ -56,7 +56,7 @@ const pageHeaders = { 'content-security-policy': contentPolicy("'self'"), 'refer
 /** Registers `/`, whose query chooses the page, and the runbooks. */
 export function registerStatusPage(app: FastifyInstance, given: StatusPageParts): void {
   const parts = { ...given, findEvents: createFindEvents(given.history, given.now) };
-  const { fleetStatus, exporter, spoken, lastMinuteOf, now } = parts;
+  const { fleetStatus, exporter, withCommandName, lastMinuteOf, now } = parts;
   const assets = loadAssets();
   for (const { name, type, bytes } of assets)
     app.get(`/assets/${name}`, (_request, reply) => reply.type(type).send(bytes));
@@ -64,7 +64,7 @@ export function registerStatusPage(app: FastifyInstance, given: StatusPageParts)
 
   const { version, isDemonstration } = exporter();
   const build = `${version}-${digestOf(assets)}${isDemonstration ? '-demonstration' : ''}`;
-  const banner = isDemonstration ? demonstrationBanner(spoken('zlb-exporter init 192.0.2.10')) : undefined;
+  const banner = isDemonstration ? demonstrationBanner(withCommandName('zlb-exporter init 192.0.2.10')) : undefined;
   const summarize = createHealthSummary({ fleetStatus, lastMinuteOf, now });
   const views = createViewCache();
   /** Separate, so that pages of the fleet do not wait for searches, which anybody may send. */
@@ -97,10 +97,13 @@ export function registerStatusPage(app: FastifyInstance, given: StatusPageParts)
   }
 }
 
-function registerRunbooks(app: FastifyInstance, { spoken, exporter, fleetStatus, findEvents }: PageParts): void {
+function registerRunbooks(
+  app: FastifyInstance,
+  { withCommandName, exporter, fleetStatus, findEvents }: PageParts,
+): void {
   let loading: Promise<string> | undefined;
   app.get('/runbooks', async (request, reply) => {
-    const runbooks = await (loading ??= loadRunbooks().then(spoken));
+    const runbooks = await (loading ??= loadRunbooks().then(withCommandName));
     const labels = readRunbookLabels(request.query as Readonly<Record<string, unknown>>);
     const status = fleetStatus().appliances.find(({ name }) => name === labels.appliance);
     const { adminUrl: gateway, configuration } = exporter();
@@ -196,10 +199,10 @@ async function contentOfAppliance(
     return appliancePage(health, view, summary, panels);
   }
   const { farm } = view;
-  const spoken = parts.exporter().adminUrl === undefined ? undefined : parts.spoken;
+  const withCommandName = parts.exporter().adminUrl === undefined ? undefined : parts.withCommandName;
   const events = await newestEventsPanel(parts, { appliance, farm }, health.status);
   const uptime = uptimePanel(await findUptime(parts.history, appliance, farm), summary.takenAtMs);
-  return html`${farmPage(health, farm, summary, spoken)}${uptime}${events}`;
+  return html`${farmPage(health, farm, summary, withCommandName)}${uptime}${events}`;
 }
 
 function notWatchedContent(message: string): StatusContent {

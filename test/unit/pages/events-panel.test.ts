@@ -240,7 +240,7 @@ function givenPage(
     fleetStatus: () => fleetStatus(applianceStatus({ name: 'lb-1', farms })),
     unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
     exporter: () => exporterFacts(facts),
-    spoken: (text) => text,
+    withCommandName: (text) => text,
     lastMinuteOf: () => undefined,
     twinOf: () => undefined,
     history,

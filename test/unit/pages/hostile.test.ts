@@ -43,7 +43,7 @@ async function pageOf(name: string, query: string): Promise<string> {
     fleetStatus: () => fleetCalled(name),
     unknownApplianceMessage: () => 'Nobody knows it.',
     exporter: () => exporterFacts(),
-    spoken: (text) => text,
+    withCommandName: (text) => text,
     lastMinuteOf: () => undefined,
     twinOf: () => twinCalled(name),
     history: givenHistory(...eventsCalled(name)),

@@ -557,7 +557,7 @@ function givenPage(
     fleetStatus: typeof fleet === 'function' ? fleet : () => fleet,
     unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
     exporter: () => exporterFacts(facts),
-    spoken: (text) => text,
+    withCommandName: (text) => text,
     lastMinuteOf: (_, farm) => lastMinute[farm],
     twinOf: () => twin,
     history: givenHistory(),
