@@ -93,7 +93,7 @@ export interface Session {
   refusal: Problem | undefined;
   missing: boolean;
   busy: string | undefined;
-  silent: boolean;
+  isStale: boolean;
   nowMs: number;
   answeredAtMs: number;
   offsetMs: number;

@@ -123,7 +123,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByLabel('Your reason').fill('looked at it');
 
     await page.route('**/changes', (route) => route.abort());
-    await page.getByRole('alert').filter({ hasText: 'No answer from the gateway since' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'No response from the gateway since' }).waitFor();
     expect(await page.locator('#live').textContent()).toMatch(/\d+ s old/);
     expect(await page.locator('#detail').textContent()).toContain('/farms/shop/actions');
     expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
@@ -147,7 +147,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByLabel('Your reason').fill('looked at it');
     await page.getByRole('button', { name: 'Approve' }).click();
 
-    await page.getByText('It is not known whether the gateway took it up.').waitFor();
+    await page.getByText('It is not known whether it received the request.').waitFor();
   });
 
   it('shows markup and hidden characters of an appliance as text', async () => {

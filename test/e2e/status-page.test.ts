@@ -123,14 +123,14 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await stop();
     await page.getByRole('alert').waitFor({ timeout: 8_000 });
     expect(await page.getByRole('alert').textContent()).toMatch(
-      /^No answer from the exporter since \d\d:\d\d:\d\d; what you see is old\.$/,
+      /^No response from the exporter since \d\d:\d\d:\d\d; what you see is old\.$/,
     );
-    expect(await page.locator('body').getAttribute('class')).toContain('silent');
+    expect(await page.locator('body').getAttribute('class')).toContain('stale');
     expect(await page.locator('#live').textContent()).toMatch(/^Old/);
 
     await start(Number(new URL(url).port));
     await page.getByRole('alert').waitFor({ state: 'hidden', timeout: 8_000 });
-    expect(await page.locator('body').getAttribute('class')).not.toContain('silent');
+    expect(await page.locator('body').getAttribute('class')).not.toContain('stale');
   });
 
   it('shows two objects with one name separately', async () => {

@@ -41,14 +41,14 @@ function address() {
 async function ask() {
   clearTimeout(timer);
   asking?.abort();
-  const own = new AbortController();
-  asking = own;
+  const controller = new AbortController();
+  asking = controller;
   try {
-    await update(own.signal);
+    await update(controller.signal);
   } catch {
-    if (!own.signal.aborted) silent('');
+    if (!controller.signal.aborted) showStale('');
   }
-  if (!own.signal.aborted) timer = setTimeout(ask, document.hidden ? everyHiddenMs : everyMs);
+  if (!controller.signal.aborted) timer = setTimeout(ask, document.hidden ? everyHiddenMs : everyMs);
 }
 
 /**
@@ -56,20 +56,20 @@ async function ask() {
  */
 async function update(signal) {
   // An absolute URL: `fetch` rejects a relative one if the URL of the page has user and password.
-  const answer = await fetch(location.origin + address(), {
+  const response = await fetch(location.origin + address(), {
     headers: tag === undefined ? {} : { 'if-none-match': tag },
     signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
     cache: 'no-store',
   });
-  if (![200, 304, 404].includes(answer.status)) return silent(refusal(answer.status));
-  const next = answer.status === 304 ? undefined : new DOMParser().parseFromString(await answer.text(), 'text/html');
+  if (![200, 304, 404].includes(response.status)) return showStale(refusal(response.status));
+  const next = response.status === 304 ? undefined : new DOMParser().parseFromString(await response.text(), 'text/html');
   signal.throwIfAborted();
   // An error page of a proxy does not have this script, and would end the updates.
   if (next && next.documentElement.dataset.build === undefined)
-    return silent('Something else answers in its place. If that lasts, reload this page.');
-  offsetMs = clockOffset(answer.headers.get('date'), offsetMs);
-  if (next) show(next, answer.headers.get('etag') ?? undefined);
-  return answered();
+    return showStale('Something else responds in its place. If that lasts, reload this page.');
+  offsetMs = clockOffset(response.headers.get('date'), offsetMs);
+  if (next) show(next, response.headers.get('etag') ?? undefined);
+  return showLive();
 }
 
 /**
@@ -78,14 +78,14 @@ async function update(signal) {
 function refusal(status) {
   if (status === 401) return 'It wants the password again: reload this page.';
   if (status === 429) return 'It refuses so many requests.';
-  return `It answers with status ${status}.`;
+  return `It responds with status ${status}.`;
 }
 
-function answered() {
+function showLive() {
   answeredAtMs = Date.now();
   document.title = title;
   alarm.hidden = true;
-  document.body.classList.remove('silent');
+  document.body.classList.remove('stale');
   live.classList.add('running');
   clock.textContent = `Live · ${timeOfDay(new Date(), { second: '2-digit' })}`;
   tellTimes(main, Date.now() + offsetMs);
@@ -94,13 +94,13 @@ function answered() {
 /**
  * @param {string} because
  */
-function silent(because) {
+function showStale(because) {
   const since = timeOfDay(new Date(answeredAtMs), { second: '2-digit' });
-  const words = `No answer from the exporter since ${since}; what you see is old. ${because}`.trim();
+  const words = `No response from the exporter since ${since}; what you see is old. ${because}`.trim();
   if (alarm.textContent !== words) alarm.textContent = words;
   alarm.hidden = false;
-  document.title = `No answer · ${title}`;
-  document.body.classList.add('silent');
+  document.title = `No response · ${title}`;
+  document.body.classList.add('stale');
   live.classList.remove('running');
   clock.textContent = `Old · ${since}`;
 }
@@ -178,9 +178,9 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden) void ask();
 });
 addEventListener('online', () => void ask());
-addEventListener('offline', () => silent(''));
+addEventListener('offline', () => showStale(''));
 setInterval(() => {
   tellTimes(main, Date.now() + offsetMs);
-  if (!document.hidden && Date.now() - Math.max(answeredAtMs, visibleSinceMs) > oldAfterMs) silent('');
+  if (!document.hidden && Date.now() - Math.max(answeredAtMs, visibleSinceMs) > oldAfterMs) showStale('');
 }, 1_000);
 void ask();

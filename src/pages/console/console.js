@@ -2,8 +2,8 @@
 // sends the requests, view.js renders a session, make.js creates elements.
 
 import { element, inputField } from './elements.js';
-import { gatewayFor, Refusal, Silence } from './gateway.js';
-import { plain } from './make.js';
+import { gatewayFor, Refusal, NoResponseError } from './gateway.js';
+import { visibleText } from './make.js';
 import { matchChildren } from './match.js';
 import { clockOffset, span, tellTimes, timeOfDay } from './times.js';
 import { isUnderWay, isWaiting, page, wordOf } from './view.js';
@@ -55,17 +55,17 @@ function alertInAddress() {
 
 /**
  * Opens the proposal of the alert in the URL as soon as it exists.
- * @param {Session} own
+ * @param {Session} mySession
  */
-function followAlert(own) {
+function followAlert(mySession) {
   const awaited = alertInAddress();
-  own.awaited = awaited;
+  mySession.awaited = awaited;
   if (!awaited) return;
-  own.ofAwaited = own.changes
+  mySession.ofAwaited = mySession.changes
     .filter((change) => isOf(awaited, change))
     .toSorted((a, b) => (a.created < b.created ? 1 : -1));
-  own.cannotPropose = own.notProposed.find((each) => isOf(awaited, each));
-  const proposal = own.ofAwaited.find(isWaiting);
+  mySession.cannotPropose = mySession.notProposed.find((each) => isOf(awaited, each));
+  const proposal = mySession.ofAwaited.find(isWaiting);
   if (proposal) location.replace(`#${proposal.id}`);
 }
 
@@ -84,10 +84,10 @@ function isOf(wanted, { alerts, appliance, parameters }) {
 
 /**
  * @param {string} token
- * @param {AbortController} own
+ * @param {AbortController} controller
  */
-async function start(token, own) {
-  const gateway = gatewayFor(token, own.signal);
+async function start(token, controller) {
+  const gateway = gatewayFor(token, controller.signal);
   const began = /** @type {Session} */ ({
     gateway,
     selected: chosen(),
@@ -95,7 +95,7 @@ async function start(token, own) {
     offsetMs: 0,
   });
   await read(began);
-  own.signal.throwIfAborted();
+  controller.signal.throwIfAborted();
   session = began;
   field.value = '';
   tokenRefused.textContent = '';
@@ -125,7 +125,7 @@ async function read(into) {
   into.changes = list.content.changes;
   into.notProposed = list.content.not_proposed;
   into.answeredAtMs = Date.now();
-  into.silent = false;
+  into.isStale = false;
   // The user may have chosen another change meanwhile.
   if (selected === into.selected) open(into, opened);
 }
@@ -161,35 +161,35 @@ function tellNews(before, changes) {
   const states = new Map(before.map(({ id, state }) => [id, state]));
   const changed = changes.filter(({ id, state }) => states.get(id) !== state);
   if (changed.length === 0) return;
-  news.textContent = plain(changed.map(({ title, appliance, state }) => `${title} on ${appliance}: ${wordOf(state)}.`).join(' '));
+  news.textContent = visibleText(changed.map(({ title, appliance, state }) => `${title} on ${appliance}: ${wordOf(state)}.`).join(' '));
 }
 
 /** Reads again after the read under way, which may have begun before a change. */
 async function poll() {
   clearTimeout(timer);
-  const own = session;
-  if (!own) return;
-  own.reading = (own.reading ?? Promise.resolve()).then(() => refresh(own));
-  await own.reading;
+  const mySession = session;
+  if (!mySession) return;
+  mySession.reading = (mySession.reading ?? Promise.resolve()).then(() => refresh(mySession));
+  await mySession.reading;
 }
 
 /**
- * @param {Session} own
+ * @param {Session} mySession
  */
-async function refresh(own) {
-  if (own !== session) return;
+async function refresh(mySession) {
+  if (mySession !== session) return;
   try {
-    await read(own);
+    await read(mySession);
   } catch (error) {
-    if (own !== session) return;
+    if (mySession !== session) return;
     if (error instanceof Refusal && [401, 403].includes(error.status)) {
       forget(`${error.message} ${error.remedy}`);
       return;
     }
-    own.silent = true;
+    mySession.isStale = true;
   }
-  if (own !== session) return;
-  followAlert(own);
+  if (mySession !== session) return;
+  followAlert(mySession);
   render();
   schedule();
 }
@@ -209,26 +209,26 @@ function render() {
   signOutButton.hidden = session === undefined;
   if (session) {
     session.nowMs = Date.now() + session.offsetMs;
-    session.silent ||= Date.now() - Math.max(session.answeredAtMs, visibleSinceMs) > oldAfterMs;
+    session.isStale ||= Date.now() - Math.max(session.answeredAtMs, visibleSinceMs) > oldAfterMs;
   }
   matchChildren(content, session ? page(session) : document.createDocumentFragment(), () => undefined);
   if (session) tellTimes(content, session.nowMs);
   document.title = waiting === 0 ? 'Changes' : `(${waiting}) Changes`;
-  const level = session === undefined || session.silent ? 'unknown' : waiting > 0 ? 'warning' : 'well';
+  const level = session === undefined || session.isStale ? 'unknown' : waiting > 0 ? 'warning' : 'well';
   const href = `./console/${level}.svg`;
   if (icon.getAttribute('href') !== href) icon.setAttribute('href', href);
   tellWhetherLive();
 }
 
 function tellWhetherLive() {
-  const { silent, answeredAtMs = 0 } = session ?? {};
+  const { isStale, answeredAtMs = 0 } = session ?? {};
   const at = timeOfDay(new Date(answeredAtMs), { second: '2-digit' });
-  const words = silent ? `No answer from the gateway since ${at}. What you see is of that time.` : '';
+  const words = isStale ? `No response from the gateway since ${at}. What you see is of that time.` : '';
   if (alarm.textContent !== words) alarm.textContent = words;
-  alarm.hidden = !silent;
-  document.body.classList.toggle('silent', silent === true);
-  live.classList.toggle('running', session !== undefined && !silent);
-  clock.textContent = session ? (silent ? `${span(Date.now() - answeredAtMs)} old` : `Live · ${at}`) : '';
+  alarm.hidden = !isStale;
+  document.body.classList.toggle('stale', isStale === true);
+  live.classList.toggle('running', session !== undefined && !isStale);
+  clock.textContent = session ? (isStale ? `${span(Date.now() - answeredAtMs)} old` : `Live · ${at}`) : '';
 }
 
 function focusContent() {
@@ -255,36 +255,36 @@ function forget(why) {
  * @param {string} reason
  */
 async function decide(word, id, reason) {
-  const own = session;
-  if (!own) return;
-  own.refusal = undefined;
-  own.missing = word !== 'cancel' && reason === '';
-  if (!own.missing) own.busy = word;
+  const mySession = session;
+  if (!mySession) return;
+  mySession.refusal = undefined;
+  mySession.missing = word !== 'cancel' && reason === '';
+  if (!mySession.missing) mySession.busy = word;
   render();
-  if (own.missing) {
+  if (mySession.missing) {
     document.getElementById(`reason-${id}`)?.focus();
     return;
   }
-  const body = { ...(reason === '' ? {} : { reason }), ...(word === 'approve' ? { digest: own.looked } : {}) };
-  const refusal = await own.gateway.send(`changes/${id}/${word}`, body).then(() => undefined, describe);
-  if (own !== session) return;
-  own.busy = undefined;
-  if (own.selected === id) own.refusal = refusal;
+  const body = { ...(reason === '' ? {} : { reason }), ...(word === 'approve' ? { digest: mySession.looked } : {}) };
+  const refusal = await mySession.gateway.send(`changes/${id}/${word}`, body).then(() => undefined, toRefusal);
+  if (mySession !== session) return;
+  mySession.busy = undefined;
+  if (mySession.selected === id) mySession.refusal = refusal;
   await poll();
   // The button that had the focus may be gone.
-  if (own === session && own.selected === id && document.activeElement === document.body) focusContent();
+  if (mySession === session && mySession.selected === id && document.activeElement === document.body) focusContent();
 }
 
 /**
  * @param {unknown} error
  */
-function describe(error) {
+function toRefusal(error) {
   if (error instanceof Refusal) return error;
-  if (!(error instanceof Silence)) throw error;
+  if (!(error instanceof NoResponseError)) throw error;
   return {
-    title: 'No answer came',
-    message: `It is not known whether the gateway took it up. ${error.message}`,
-    remedy: 'Look what became of the change before you try again.',
+    title: 'The gateway did not respond',
+    message: `It is not known whether it received the request. ${error.message}`,
+    remedy: 'Check the state of the change before you try again.',
   };
 }
 
@@ -300,9 +300,9 @@ signIn.addEventListener('submit', (event) => {
   tokenRefused.textContent = '';
   newest.abort();
   newest = new AbortController();
-  const own = newest;
-  start(token, own).catch((error) => {
-    if (own.signal.aborted) return;
+  const controller = newest;
+  start(token, controller).catch((error) => {
+    if (controller.signal.aborted) return;
     if (error instanceof Refusal) forget(`${error.message} ${error.status === 401 ? 'Type or paste the whole token again.' : error.remedy}`);
     else forget(`The gateway does not answer. ${error.message}`);
   });

@@ -21,7 +21,7 @@ export class Refusal extends Error {
 }
 
 /** The gateway did not respond; the request may have had its effect. */
-export class Silence extends Error {}
+export class NoResponseError extends Error {}
 
 /**
  * Returns functions that send requests with a token, until the signal aborts.
@@ -36,10 +36,10 @@ export function gatewayFor(token, signal) {
    */
   async function ask(method, path, body) {
     const patience = AbortSignal.timeout(method === 'GET' ? readingMs : decidingMs);
-    let answer;
+    let response;
     let content;
     try {
-      answer = await fetch(base + path, {
+      response = await fetch(base + path, {
         method,
         headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
         body: body && JSON.stringify(body),
@@ -48,15 +48,15 @@ export function gatewayFor(token, signal) {
         credentials: 'omit',
         redirect: 'error',
       });
-      content = await answer.json();
+      content = await response.json();
     } catch (error) {
       signal.throwIfAborted();
-      throw new Silence(answer ? `Something else answers in its place, with status ${answer.status}.` : '', {
+      throw new NoResponseError(response ? `Something else responds in its place, with status ${response.status}.` : '', {
         cause: error,
       });
     }
-    if (answer.ok) return { content, date: answer.headers.get('date') };
-    if (content?.code === undefined) throw new Silence(`Something answers with status ${answer.status}.`);
+    if (response.ok) return { content, date: response.headers.get('date') };
+    if (content?.code === undefined) throw new NoResponseError(`Something else responds with status ${response.status}.`);
     throw new Refusal(content);
   }
   return {

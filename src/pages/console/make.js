@@ -8,7 +8,7 @@ const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]
 /**
  * @param {unknown} value
  */
-export function plain(value) {
+export function visibleText(value) {
   return String(value).replace(unseen, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }
 
@@ -44,7 +44,7 @@ function nodesOf(children) {
   return children.flatMap((child) => {
     if (child instanceof Node) return [child];
     if (isList(child)) return nodesOf(child);
-    return child === undefined || child === null || child === false || child === '' ? [] : [plain(child)];
+    return child === undefined || child === null || child === false || child === '' ? [] : [visibleText(child)];
   });
 }
 
@@ -85,7 +85,7 @@ export function mark(level, word) {
  * @param {'age' | 'clock'} show
  */
 export function moment(date, show) {
-  if (Number.isNaN(Date.parse(date))) return plain(date);
+  if (Number.isNaN(Date.parse(date))) return visibleText(date);
   return make('time', { datetime: date, 'data-show': show });
 }
 

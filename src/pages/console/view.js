@@ -147,7 +147,7 @@ function lists(waiting, session) {
   const underWay = session.changes.filter(isUnderWay);
   const decided = session.changes
     .filter((change) => !isWaiting(change) && !isUnderWay(change))
-    .toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1))
+    .toSorted((a, b) => (endedAt(a) < endedAt(b) ? 1 : -1))
     .slice(0, maxLately);
   return [
     panel('waiting', 'Wait for a decision', waiting.length === 0 ? nothing('None waits.') : changes(waiting, session)),
@@ -178,7 +178,7 @@ function nothing(text) {
 /**
  * @param {ChangeOnPage} change
  */
-function endOf({ created, decision, outcome }) {
+function endedAt({ created, decision, outcome }) {
   return outcome?.at ?? decision?.at ?? created;
 }
 
@@ -421,7 +421,7 @@ function refused({ title, message, remedy }) {
  */
 function decision(change, session) {
   const { id, may, cannot_approve: hindrance } = change;
-  const { refusal, missing, busy, renewed, silent } = session;
+  const { refusal, missing, busy, renewed, isStale } = session;
   const denies = may.includes('deny');
   // One button that ends it is enough.
   const cancels = !denies && may.includes('cancel');
@@ -429,7 +429,7 @@ function decision(change, session) {
    * @param {string} word
    * @param {string} text
    */
-  const button = (word, text) => make('button', { value: word, class: word, disabled: silent || busy !== undefined }, text);
+  const button = (word, text) => make('button', { value: word, class: word, disabled: isStale || busy !== undefined }, text);
   const buttons = [
     may.includes('approve') && !renewed && button('approve', busy === 'approve' ? 'Looking again, then approving…' : 'Approve and carry out'),
     denies && button('deny', 'Deny'),

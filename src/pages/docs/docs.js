@@ -32,13 +32,13 @@ const operations = Object.entries(document_.paths).flatMap(([path, verbs]) =>
 );
 
 element('about').append(prose(document_.info.description));
-for (const [tag, own] of Map.groupBy(operations, ({ tags: [tag = ''] }) => tag))
+for (const [tag, ofTag] of Map.groupBy(operations, ({ tags: [tag = ''] }) => tag))
   list.append(
     make(
       'section',
       { class: 'panel', 'aria-labelledby': `tag-${tag}` },
       make('h2', { id: `tag-${tag}` }, tag),
-      own.map((operation) => row(operation)),
+      ofTag.map((operation) => operationItem(operation)),
     ),
   );
 search();
@@ -48,7 +48,7 @@ openLinked();
  * Renders a line that opens to the whole operation.
  * @param {Operation} operation
  */
-function row(operation) {
+function operationItem(operation) {
   const { operationId: id, method, path, summary } = operation;
   const risk = operation['x-risk'];
   const made = make(

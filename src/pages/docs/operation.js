@@ -122,7 +122,7 @@ async function send(form, operation, gateway) {
     shown.tabIndex = 0;
     return together(line, shown);
   } catch (error) {
-    return make('p', { class: 'refused' }, `No answer came: ${String(error)}`);
+    return make('p', { class: 'refused' }, `No response: ${String(error)}`);
   }
 }
 
