@@ -80,7 +80,7 @@ it('the outcome of a long response that breaks off has status and code, and the 
 
   await expect(answering).rejects.toMatchObject({
     code: 'upstream_unreachable',
-    message: expect.stringContaining('lb-1 answered 200, and the answer could not be passed on'),
+    message: expect.stringContaining('lb-1 answered 200, and the response could not be forwarded'),
     remedy: expect.stringContaining('read the object before you repeat the call'),
   });
   expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, code: 'upstream_unreachable' })]);
