@@ -114,7 +114,7 @@ function clients(): string {
       'waiting password comparisons',
       `${password.maxWaiting}, at most ${password.maxWaitingPerNetwork} of a network. Above that, the answer is 503`,
     ],
-    ['pages of `/probe`, or of `/metrics` with `appliance`, that are made at once', count(maxExpositionsAtOnce)],
+    ['expositions of `/probe`, or of `/metrics` with `appliance`, that are made at once', count(maxExpositionsAtOnce)],
     [
       `unfinished answers of a listener, of all paths, longer than ${kib(countedBytes)}`,
       `${maxUnfinished}, and ${mib(maxUnfinishedBytes)} of them. A new one replaces one that is older than ${formatDuration(evictableAfterMs)}, or one of the network and path with more of them than its own; else it gets 503`,
