@@ -14,7 +14,7 @@ export function certificatesIn(text: string): Outcome<string> {
   if (found.length === 0) {
     return {
       error:
-        'holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
+        'contains no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
     };
   }
   const broken = found.findIndex((pem) => !isCertificate(pem));
@@ -44,7 +44,7 @@ export function privateKeyIn(text: string): Outcome<Secret> {
   if (pem === undefined) {
     return {
       error:
-        'holds no PEM private key; it needs a part from "-----BEGIN PRIVATE KEY-----" to "-----END PRIVATE KEY-----"',
+        'contains no PEM private key; it needs a part from "-----BEGIN PRIVATE KEY-----" to "-----END PRIVATE KEY-----"',
     };
   }
   if (pem.includes('ENCRYPTED')) {

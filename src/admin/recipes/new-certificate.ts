@@ -79,7 +79,7 @@ function withoutReturns(text: string): string {
 
 function certificatesOf({ path, text }: PemText): readonly X509Certificate[] {
   const blocks = certificateParts(withoutReturns(text));
-  if (blocks.length === 0) throw undeliverable(`${path} holds no PEM certificate.`, 'Give the full chain, in PEM.');
+  if (blocks.length === 0) throw undeliverable(`${path} contains no PEM certificate.`, 'Give the full chain, in PEM.');
   try {
     return blocks.map((pem) => new X509Certificate(pem));
   } catch {

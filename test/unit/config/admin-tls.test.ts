@@ -69,7 +69,7 @@ it.each([
       const { cert } = makeMaterial();
       return { 'cert.pem': cert, 'key.pem': cert };
     },
-    'holds no PEM private key; it needs a part from "-----BEGIN PRIVATE KEY-----" to "-----END PRIVATE KEY-----"',
+    'contains no PEM private key; it needs a part from "-----BEGIN PRIVATE KEY-----" to "-----END PRIVATE KEY-----"',
   ],
   [
     'is too short for TLS',

@@ -19,7 +19,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     `:3:76: appliances[1].admin_api_key_file: cannot be read: there is no such file; a relative path starts at ${resolve(folder)}. Give the path of a file the exporter may read, best an absolute one`,
     ':5:21: admin.tls.cert_file: certificate 1 of 1 in it is damaged; export it again',
     ':5:50: admin.tls.key_file: the private key in it is damaged; export it again',
-    ':5:85: admin.tls.client_ca_file: holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
+    ':5:85: admin.tls.client_ca_file: contains no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
   ],
   'admin-tokens-rules.yml': [
     ':4:19: admin.listen_address: lets other machines connect, and without TLS tokens would cross the network in clear text; add admin.tls with cert_file and key_file, or set admin.insecure_plaintext to true where something else encrypts them',
@@ -216,7 +216,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ),
   'tls-rules.yml': [
     `:2:66: appliances[0].tls.ca_file: cannot be read: there is no such file; a relative path starts at ${resolve(folder)}. Give the path of a file the exporter may read, best an absolute one`,
-    ':3:66: appliances[1].tls.ca_file: holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
+    ':3:66: appliances[1].tls.ca_file: contains no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
     ':4:66: appliances[2].tls.ca_file: certificate 1 of 1 in it is damaged; export it again',
     ':10:29: appliances[3].tls.insecure_skip_verify: contradicts appliances[3].tls.fingerprint_sha256; remove this one, the fingerprint alone makes a self-signed certificate safe',
   ],

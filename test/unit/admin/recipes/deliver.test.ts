@@ -95,7 +95,7 @@ describe('the search for a newer certificate', () => {
     ['too deep in the folder', { 'a/b/c/d.crt': cert }, /two levels of folders in it/],
     ['without its key', { 'shop/fullchain.pem': cert }, /privkey\.pem cannot be read \(ENOENT\)/],
     ['with the key of another', { ...shop, 'shop/privkey.pem': other.key }, /cannot be delivered/],
-    ['in a damaged file', { 'shop/fullchain.pem': 'no PEM' }, /holds no PEM certificate/],
+    ['in a damaged file', { 'shop/fullchain.pem': 'no PEM' }, /contains no PEM certificate/],
     ['in a file without end', { 'shop/fullchain.pem': 'x'.repeat(2_000_000) }, /longer than/],
     [
       'if the key is that of a certificate behind it, which ends sooner',
@@ -105,7 +105,7 @@ describe('the search for a newer certificate', () => {
     [
       'in files with names that are not names',
       { 'a\n\u202e/fullchain.pem': 'no PEM' },
-      /\/a \/fullchain\.pem holds no PEM/,
+      /\/a \/fullchain\.pem contains no PEM/,
     ],
     ['in more files than a sentence can name', others(100, (at) => `${at}.crt`, 'no PEM'), /; and 95 other files\./],
   ])('finds none %s', async (_, files, because) => {

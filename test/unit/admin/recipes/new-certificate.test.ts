@@ -86,7 +86,7 @@ describe('a renewed certificate', () => {
   const [early, late] = [issue(2), issue(-90, -1)];
 
   it.each([
-    ['is empty', '', good.key, 'fullchain.pem holds no PEM certificate'],
+    ['is empty', '', good.key, 'fullchain.pem contains no PEM certificate'],
     ['is cut off', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', good.key, 'is damaged'],
     [
       'has the key of another certificate',
@@ -100,7 +100,7 @@ describe('a renewed certificate', () => {
       good.key.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE'),
       'is protected by a passphrase',
     ],
-    ['has no key', good.cert, '', 'holds no PEM private key'],
+    ['has no key', good.cert, '', 'contains no PEM private key'],
     ['is not valid yet', early.cert, early.key, 'It is valid from 2026-11-22 only'],
     ['has expired', late.cert, late.key, 'It expired on 2026-11-19'],
   ])('is refused when it %s', (_, cert, key, message) => {

@@ -114,9 +114,9 @@ describe('the connection to the gateway', () => {
     [{ 'admin.cert-file': 'cert' }, '--admin.cert-file and --admin.key-file go together'],
     [{ 'admin.key-file': 'key' }, '--admin.cert-file and --admin.key-file go together'],
     [{ 'admin.ca-file': 'cert', 'admin.url': 'http://localhost' }, 'certificates are only used with https'],
-    [{ 'admin.ca-file': 'key' }, '--admin.ca-file holds no PEM certificate'],
-    [{ 'admin.cert-file': 'key', 'admin.key-file': 'key' }, '--admin.cert-file holds no PEM certificate'],
-    [{ 'admin.cert-file': 'cert', 'admin.key-file': 'cert' }, '--admin.key-file holds no PEM private key'],
+    [{ 'admin.ca-file': 'key' }, '--admin.ca-file contains no PEM certificate'],
+    [{ 'admin.cert-file': 'key', 'admin.key-file': 'key' }, '--admin.cert-file contains no PEM certificate'],
+    [{ 'admin.cert-file': 'cert', 'admin.key-file': 'cert' }, '--admin.key-file contains no PEM private key'],
     [{ 'admin.cert-file': 'cert', 'admin.key-file': 'other key' }, 'the private key must belong to the certificate'],
   ])('refuses %j', async (wanted, message) => {
     const { cert, key } = makeMaterial();
