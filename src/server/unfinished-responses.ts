@@ -79,7 +79,7 @@ export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defa
     done(null, streamOf([Buffer.from(payload as string)]));
   });
   return {
-    assertRoom: (request) => limiter.refuseFull(request),
+    assertRoom: (request) => limiter.assertRoom(request),
     send(request, reply, { contents, isZstd = false }) {
       // The reader left while the response was made.
       if (reply.raw.closed) return reply.hijack();
@@ -146,7 +146,7 @@ function createResponseLimiter(
 
   return {
     has: (response: ServerResponse) => unfinished.has(response),
-    refuseFull(request: FastifyRequest): void {
+    assertRoom(request: FastifyRequest): void {
       if (unfinished.size >= maxUnfinished && !evictableFor(request)) refuse(request);
     },
     /** Counts a response until it has been sent. Throws a {@link TooManyReadersError}. */
