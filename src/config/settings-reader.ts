@@ -10,9 +10,9 @@ import { createStructureReader } from './structure.ts';
 import type { YamlSource } from './yaml-file.ts';
 
 /** A part of a schema, with the keywords that say how its values become settings. */
-interface SettingNode {
-  readonly properties?: Readonly<Record<string, SettingNode>>;
-  readonly items?: SettingNode;
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
   readonly parsedBy?: ParsedBy;
   readonly opens?: OpenedBy;
   readonly resolves?: true;
@@ -75,8 +75,8 @@ interface SettingLocation {
   readonly files: NamedFile[];
 }
 
-function toSettings(node: SettingNode, value: unknown, { at, source, files }: SettingLocation): unknown {
-  const inside = (part: SettingNode, key: string | number, each: unknown): unknown =>
+function toSettings(node: SchemaNode, value: unknown, { at, source, files }: SettingLocation): unknown {
+  const inside = (part: SchemaNode, key: string | number, each: unknown): unknown =>
     toSettings(part, each, { at: [...at, key], source, files });
 
   if (node.items && Array.isArray(value))

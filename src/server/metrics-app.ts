@@ -59,7 +59,7 @@ export interface MetricsAppDependencies {
 export function createMetricsApp(dependencies: MetricsAppDependencies): FastifyInstance {
   const { fleet, reload, log, adminUrl } = dependencies;
   const { app } = dependencies.access;
-  const answers = limitUnfinished(app, log);
+  const responses = limitUnfinished(app, log);
   ignoreBodies(app);
   rejectWrongMethods(app);
   app.setNotFoundHandler((request, reply) => {
@@ -81,10 +81,10 @@ export function createMetricsApp(dependencies: MetricsAppDependencies): FastifyI
       .send(status >= 500 ? 'Internal error, see the log.\n' : `${error.message}\n`);
   });
 
-  registerMetrics(app, { ...dependencies, answers });
+  registerMetrics(app, { ...dependencies, responses });
   registerServiceDiscovery(app, fleet);
   registerPages(app, dependencies);
-  registerStatusApi(app, { ...dependencies, answers });
+  registerStatusApi(app, { ...dependencies, responses });
   registerHistoryApi(app, dependencies);
   registerHealth(app, fleet);
   registerReload(app, reload);
@@ -133,7 +133,7 @@ function rejectWrongMethods(app: FastifyInstance): void {
 const ProbeQuery = Type.Object({ target: Type.String(), labels: Type.Optional(Type.Literal('target')) });
 
 interface MetricsDependencies extends MetricsAppDependencies {
-  readonly answers: UnfinishedResponses;
+  readonly responses: UnfinishedResponses;
 }
 
 interface ExpositionRequest {
@@ -145,7 +145,7 @@ interface ExpositionRequest {
 /** The most pages of named appliances that are rendered at once: each takes more than a megabyte. */
 export const maxExpositionsAtOnce = 4;
 
-function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, answers }: MetricsDependencies): void {
+function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, responses }: MetricsDependencies): void {
   const inExpositionSlot = createSlots(maxExpositionsAtOnce);
 
   /** Makes the exposition of all appliances, which readers share, or that of those named. */
@@ -173,7 +173,7 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
     reply: FastifyReply,
     { end, ...requested }: ExpositionRequest & { readonly end: string },
   ): Promise<FastifyReply> {
-    answers.assertRoom(request);
+    responses.assertRoom(request);
     const form = negotiate(request.headers);
     const exposition = await expositionOf(form, requested, reply);
     // The reader left while it waited.
@@ -181,7 +181,7 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
     const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
     reply.headers({ 'content-type': expositionTypes[form.format], vary: 'accept, accept-encoding' });
     if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);
-    return answers.send(request, reply, { contents: exposition.finish(tail), isZstd: form.encoding === 'zstd' });
+    return responses.send(request, reply, { contents: exposition.finish(tail), isZstd: form.encoding === 'zstd' });
   }
 
   const routes = app.withTypeProvider<SchemaTypes>();

@@ -80,7 +80,7 @@ export interface StatusApiDependencies {
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
   readonly now: () => number;
-  readonly answers: UnfinishedResponses;
+  readonly responses: UnfinishedResponses;
 }
 
 const path = '/api/status';
@@ -98,7 +98,7 @@ const maxSharedMs = 10_000;
  */
 export function registerStatusApi(
   app: FastifyInstance,
-  { fleet, shardWatching, twinOf, build, isDemonstration, now, answers }: StatusApiDependencies,
+  { fleet, shardWatching, twinOf, build, isDemonstration, now, responses }: StatusApiDependencies,
 ): void {
   /** An unchanged appliance keeps its status object, and so its JSON. */
   const texts = new WeakMap<ApplianceStatus, string>();
@@ -152,13 +152,13 @@ export function registerStatusApi(
     const names = new Set(request.query.appliance);
     const unknown = [...names].find((name) => !fleet.watches(name));
     if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
-    answers.assertRoom(request);
+    responses.assertRoom(request);
     const isRequested = (name: string): boolean => names.size === 0 || names.has(name);
     const transitions = fleet.transitions.filter(({ appliance }) => isRequested(appliance));
     const head = { version: build.version, demonstration: isDemonstration, ready: fleet.ready, transitions };
     const asked = fleet.appliances.map(({ name }) => name).filter(isRequested);
     const contents = await contentsOf(head, asked);
-    return answers.send(request, reply.type('application/json; charset=utf-8'), { contents });
+    return responses.send(request, reply.type('application/json; charset=utf-8'), { contents });
   });
 }
 

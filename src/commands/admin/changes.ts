@@ -37,7 +37,7 @@ interface ChangeCommand extends Pick<AdminCommand, 'flags'> {
 }
 
 export const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string, ChangeCommand>([
-  ['list', { flags: ['json', 'state'], run: (_, session) => list(session) }],
+  ['list', { flags: ['json', 'state'], run: (_, session) => listChanges(session) }],
   [
     'show',
     {
@@ -47,8 +47,8 @@ export const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string
     },
   ],
   ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],
-  ['deny', { flags: ['json', 'reason'], run: (id, session) => end(id, 'deny', session) }],
-  ['cancel', { flags: ['json', 'reason'], run: (id, session) => end(id, 'cancel', session) }],
+  ['deny', { flags: ['json', 'reason'], run: (id, session) => endChange(id, 'deny', session) }],
+  ['cancel', { flags: ['json', 'reason'], run: (id, session) => endChange(id, 'cancel', session) }],
 ]);
 
 /** Returns the command that the words after `admin changes` name; throws a UsageError. */
@@ -66,7 +66,7 @@ export function changeCommandOf([word = 'list', id = '', ...more]: readonly stri
 }
 
 /** Lists what is open, unless `--state` says otherwise. */
-async function list(session: AdminSession): Promise<void> {
+async function listChanges(session: AdminSession): Promise<void> {
   const wanted = session.flags.state ?? 'open';
   const query = new URLSearchParams(
     wanted === 'all' ? [] : wanted.split(',').map((state): [string, string] => ['state', state]),
@@ -75,7 +75,7 @@ async function list(session: AdminSession): Promise<void> {
   await sendAndPrint(session, { method: 'GET', path }, listLines);
 }
 
-async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): Promise<void> {
+async function endChange(id: string, word: 'deny' | 'cancel', session: AdminSession): Promise<void> {
   const reason = session.flags.reason;
   if (word === 'deny' && reason === undefined)
     throw new UsageError('a denial needs a reason, for those who asked: --reason=TEXT');
@@ -106,7 +106,7 @@ async function approve(id: string, session: AdminSession): Promise<number> {
   const approved =
     flags.yes && digest !== undefined ? await sendApproval(id, digest, session) : await approveShown(id, digest, quiet);
   if (typeof approved === 'number') return approved;
-  const { change, body } = flags.watch ? await watch(approved, quiet) : approved;
+  const { change, body } = flags.watch ? await watchChange(approved, quiet) : approved;
   await printResponse(body, () => [stateLine(change), ...outcomeLines(change)], session);
   return !flags.watch || change.state === 'done' ? 0 : 1;
 }
@@ -141,7 +141,7 @@ async function sendApproval(id: string, digest: string, session: AdminSession): 
 
 const watchIntervalMs = 2_000;
 
-async function watch(approved: FetchedChange, session: AdminSession): Promise<FetchedChange> {
+async function watchChange(approved: FetchedChange, session: AdminSession): Promise<FetchedChange> {
   const path = pathOf(approved.change.id);
   session.printOut('  … it is being carried out, and goes on if this command is stopped');
   let seen = approved;

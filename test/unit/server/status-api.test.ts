@@ -89,7 +89,7 @@ function given(status: FleetStatus) {
     build: { version: '1.2.3' },
     isDemonstration: false,
     now: () => state.nowMs,
-    answers: limitUnfinished(app, pino({ level: 'silent' })),
+    responses: limitUnfinished(app, pino({ level: 'silent' })),
   });
   onTestFinished(() => app.close());
   return { state, get: (query = '') => app.inject({ method: 'GET', url: `/api/status${query}` }) };
