@@ -91,7 +91,7 @@ export function vipTargets(
     const isAt = (other: ListedFarm): boolean => other.vip === vip && other.vport === vport;
     // Only their protocols tell two farms at one address apart.
     if (protocol === 'unknown' && known.farms.filter(isAt).length > 1) return [];
-    const hasAnswered = last?.hasAccepted === true && isAt(last.listed);
+    const hasAccepted = last?.hasAccepted === true && isAt(last.listed);
     const stored = storedOf(current, known.certificates);
     const ownNames = (): readonly string[] => (stored || !last ? namesIn(stored ?? []) : last.serverNames);
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? ownNames() : []);
@@ -99,8 +99,8 @@ export function vipTargets(
     if (!endpoint && settings.l4Only) return [];
     const shown = endpoint ?? { address: vip, port };
     const address = formatEndpoint(shown.address, shown.port);
-    const isUnproven = (protocol === 'unknown' || settings.l4Only === true) && !hasAnswered;
-    const now = { listed: farm, config, serverNames, ...(hasAnswered && { hasAnswered }) };
+    const isUnproven = (protocol === 'unknown' || settings.l4Only === true) && !hasAccepted;
+    const now: ProbeFacts = { listed: farm, config, serverNames, hasAccepted };
     return [{ farm: name, known: now, vip, vport, address, endpoint, serverNames, isUnproven, stored }];
   });
 }
