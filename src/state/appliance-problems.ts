@@ -57,9 +57,9 @@ const reportedByAppliance: readonly ProblemDraft['alert'][] = [
 
 /** Adds the age of what the appliance reported, while it does not answer. */
 function withLastReadTime(draft: ProblemDraft, status: ApplianceStatus, nowMs: number): ProblemDraft {
-  const lastMs = isAnswering(status) ? undefined : lastReadMs(status);
-  if (lastMs === undefined || !reportedByAppliance.includes(draft.alert)) return draft;
-  return { ...draft, meaning: `${draft.meaning} Last read ${ago(lastMs, nowMs)}.` };
+  if (isAnswering(status) || !reportedByAppliance.includes(draft.alert)) return draft;
+  const lastMs = lastReadMs(status);
+  return lastMs === undefined ? draft : { ...draft, meaning: `${draft.meaning} Last read ${ago(lastMs, nowMs)}.` };
 }
 
 /** Returns one problem for all farms whose backends were not read yet in the first run. */
