@@ -26,8 +26,14 @@ export async function readExporterPage(world: World): Promise<string> {
       tokens: [{ name: 'benchmark', sha256: makeToken().sha256, role: 'admin' }],
     },
   });
-  // A refusal, so that the counter of refusals is there.
-  await fetch(`http://${gateway}/appliances`);
+  // A refusal, so that the counter of refusals is there. The gateway opens its journal before it listens.
+  await until(
+    () =>
+      fetch(`http://${gateway}/appliances`)
+        .then(() => true)
+        .catch(() => false),
+    (isThere) => isThere,
+  );
   const page = await until(
     async () => (await fetch(`${exporter.url}/metrics`)).text(),
     (text) => text.includes('zlb_farm_served_certificate_in_store{'),
