@@ -111,7 +111,7 @@ export function createAdminMetrics(registry: Registry) {
     /** Counts a response of an appliance to a call that changes something, or what replaces it. */
     sent: (call: AnsweredCall) => calls.inc(call),
     denied: (call: { appliance: string; principal: string; reason: ProblemCode | 'tls' }) => denials.inc(call),
-    /** Counts each guard that a call overrode. */
+    /** Counts each guard that a call overrode, and a missing approval. */
     overridden(appliance: string, { forced = [], warned = [], break_glass: breakGlass }: Overridden): void {
       if (breakGlass) ends.inc({ outcome: 'break_glass' });
       for (const guard of forced) overrides.inc({ appliance, guard, by: 'force' });

@@ -47,7 +47,7 @@ export interface GatewayParts {
   /** The risks whose calls need a second person; a reload may change them. */
   readonly approvals: () => { readonly requiredFor: readonly Risk[] };
   readonly memory: BodyMemory;
-  readonly metrics: Pick<AdminMetrics, 'sent'>;
+  readonly metrics: Pick<AdminMetrics, 'sent' | 'overridden'>;
   /** Maximum time until an appliance begins its response; a reload may change it. */
   readonly timeoutMs: () => number;
   /** What the L4 farms of an appliance may be probed at. */
@@ -138,6 +138,7 @@ export class Gateway {
       await this.#recordIntent(call, overridden);
       if (isWrite(call.target)) this.#countWrite(call);
       Object.assign(call, { stage: 'recorded', overridden });
+      this.#parts.metrics.overridden(call.appliance, overridden);
       return await this.#forward(call, context);
     }).finally(() => body?.release());
     // The slot is free again: an emergency stop must not wait for the look at other farms.

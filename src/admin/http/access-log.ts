@@ -11,7 +11,7 @@ import { contextOf, requestSubject } from './admin-request.ts';
 
 /** The places where each admin request is recorded. */
 export interface AccessLogParts {
-  readonly metrics: Pick<AdminMetrics, 'answered' | 'denied' | 'overridden'>;
+  readonly metrics: Pick<AdminMetrics, 'answered' | 'denied'>;
   readonly recorder: Pick<Recorder, 'recordBestEffort'>;
   readonly log: Logger;
 }
@@ -23,7 +23,7 @@ export async function recordRefusal(
   problem: AdminProblem,
 ): Promise<void> {
   const { principal, appliance = '', call } = contextOf(request);
-  // This is not a refusal: the request was sent, or its caller has left.
+  // This is not a refusal: the audit gets its outcome instead, or its caller has left.
   if ((call && call.stage !== 'new') || problem.code === 'caller_left') return;
   if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
   if (!principal || problem.status >= 500) return;
@@ -44,7 +44,6 @@ export function recordResponse({ metrics, log }: AccessLogParts, request: Fastif
   const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
   metrics.answered({ appliance, endpoint, method: request.method, code });
   if (!principal) return;
-  metrics.overridden(appliance, overridden);
   const level = levelOf(target, overridden);
   log[level](
     {

@@ -223,6 +223,32 @@ describe('a change that runs now', () => {
     expect((await audit()).find(({ event }) => event === 'intent')).toMatchObject({ break_glass: true });
   });
 
+  it('counts each call that broke glass or was forced, once, like a call of its own', async () => {
+    const { call, ask, sent, metrics } = await givenApprovals();
+    const remove = { appliance: 'lb-1', operation: 'deleteFarm', parameters: { farmname: 'oldportal' }, reason: 'x' };
+    const { digest, asked_at } =
+      (await call('eve', 'POST', '/changes?dry_run=true', { ...remove, break_glass: true, run: 'now' })).json ?? {};
+    const start = { operation: 'actOnFarm', parameters: { farmname: 'shop' }, body: { action: 'start' } };
+    const counts = async () =>
+      (await metrics()).match(/^zlb_admin_(?:guards_overridden|changes)_total\{.*(?:force|glass).*/gm);
+
+    await call('eve', 'POST', '/changes', { ...remove, run: 'now', break_glass: true, digest, asked_at });
+    await ask('root', { ...start, recipe: undefined, force: true, run: 'now' });
+    const ofChanges = await counts();
+    const glassHeaders = { 'x-reason': 'x', 'x-confirm': 'legacy', 'x-break-glass': 'true' };
+    await call('eve', 'DELETE', '/appliances/lb-1/farms/legacy', undefined, glassHeaders);
+    const forceHeaders = { 'x-reason': 'x', 'x-force': 'true' };
+    await call('root', 'PUT', '/appliances/lb-1/farms/shop/actions', start.body, forceHeaders);
+
+    const [glass, forced] = [
+      'zlb_admin_changes_total{outcome="break_glass"}',
+      'zlb_admin_guards_overridden_total{appliance="lb-1",guard="hard_restart",by="force"}',
+    ];
+    expect(sent()).toHaveLength(4);
+    expect(ofChanges).toEqual(expect.arrayContaining([`${glass} 1`, `${forced} 1`]));
+    expect(await counts()).toEqual(expect.arrayContaining([`${glass} 2`, `${forced} 2`]));
+  });
+
   it('continues after its caller has detached', async () => {
     const { ask, ended, sent } = await givenApprovals();
 

@@ -111,7 +111,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     timeoutMs: () => timeoutMs,
     vipLimitsOf: () => ({ networks: ['127.0.0.0/8'], connectTo: {} }),
     sleep: () => Promise.resolve(),
-    metrics: { sent: () => undefined },
+    metrics: { sent: () => undefined, overridden: () => undefined },
     onWrite: () => () => undefined,
     onWritten: () => undefined,
   };
