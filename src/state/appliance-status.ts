@@ -158,7 +158,7 @@ function buildFarm(
   { since }: Reading,
   farmReadings: readonly Reading[],
 ): FarmStatus {
-  // `asked` is only for the collector.
+  // `lastAsk` is only for the collector.
   const { lastAsk: _, ...shown } = farm;
   const { name } = farm;
   const state = closedState('farm', farm.state);

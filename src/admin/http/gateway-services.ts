@@ -54,12 +54,12 @@ export const maxQueueWaitMs = 30_000;
 const slotTimeoutFactor = 2;
 /** The parts of a gateway that live as long as it listens. */
 export interface GatewayServices extends GatewayDependencies {
-  /** The active settings; `update` replaces them. */
+  /** The active settings; a reload replaces them. */
   settings: GatewaySettings;
   readonly operations: Operations;
   readonly bodyLimits: BodyLimits;
   readonly freeze: FreezeSwitch;
-  /** The appliances by name; `update` changes the content. */
+  /** The appliances by name; a reload changes the content. */
   readonly appliances: Map<string, AdminAppliance>;
   readonly queue: RequestQueue;
   readonly principals: Principals;
