@@ -1,7 +1,8 @@
 // Says what a collector is: which calls it makes, what it makes of the responses, and the metric
 // families that show it. A collector has no timer, and no state but its last reading, which the
-// scheduler keeps for it. The scheduler calls it, and decides what runs at the same time. What collectors learn from each other goes
-// through Facts. Read on in system.ts, a plain one, farms.ts, and registry.ts, the list of all.
+// scheduler keeps for it. The scheduler calls it, and decides what runs at the same time. What
+// collectors learn from each other goes through Facts. Read on in system.ts, a plain one, farms.ts,
+// and registry.ts, the list of all.
 
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
@@ -28,8 +29,8 @@ export interface Facts {
   /** Estimated end of the activation in Unix seconds, when only whole days are known. */
   readonly activationEndSeconds: number | undefined;
   /**
-   * Since when the probes of a farm have met no proxy that hangs; without the
-   * farms of which a probe cannot tell. Undefined without probes.
+   * Since when the probes of a farm have met no proxy that hangs; without the farms of which a probe
+   * cannot tell. Undefined without probes.
    */
   readonly answersSinceElapsedMs: ReadonlyMap<string, number> | undefined;
 }

@@ -7,7 +7,7 @@ type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 /**
  * Selects the rows of a reading and names their labels, once for all families of these rows: each
  * family has one sample, or one state, for each row. Rows of which an appliance may have thousands
- * are `detail`: the first families to go at the series limit.
+ * have `isDetail`: their families are the first to go at the series limit.
  */
 export function rowsOf<Data, Row>(
   select: (data: Data, options: WriteOptions) => Iterable<Row>,

@@ -30,8 +30,8 @@ export interface ProbedFarm {
   /** Why there is no connection. */
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
   /**
-   * Since when each probe has met a proxy that does not hang: it answered a
-   * handshake, or its address refused the connection. Undefined while that is not known.
+   * Since when each probe has met a proxy that does not hang: it answered a handshake, or its address
+   * refused the connection. Undefined while that is not known.
    */
   readonly answersSinceElapsedMs: number | undefined;
   /** When the appliance last said that it runs. */

@@ -4,8 +4,8 @@ import { toError } from './check.ts';
 import { lookupBy, type HostResolver } from './host-resolver.ts';
 
 /**
- * Creates a connector of undici that looks names up by `names`, for at most `withinMs`; the time of
- * the lookup does not count for the `timeout` of the connection.
+ * Creates a connector of undici that looks names up by `resolver`, for at most `withinMs`; the time
+ * of the lookup does not count for the `timeout` of the connection.
  */
 export function connectByName(
   resolver: HostResolver,

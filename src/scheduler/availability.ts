@@ -16,8 +16,8 @@ export interface AvailabilityState {
 interface AvailabilityParts {
   readonly before: AvailabilityState | undefined;
   /**
-   * The time for which an authenticated response counts; late runs extend it, so that
-   * `zlb_up` does not alternate.
+   * The time for which an authenticated response counts; late runs extend it, so that `zlb_up` does
+   * not alternate.
    */
   readonly upForMs: () => number;
   /** False while calls fail, or wait far longer than calls do. */

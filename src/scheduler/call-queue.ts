@@ -75,8 +75,8 @@ export function createCallQueue({
       };
     },
     /**
-     * Runs `call` when it has a slot. Rejects with the signal's reason when it aborts
-     * while the call waits.
+     * Runs `call` when it has a slot. Rejects with the signal's reason when it aborts while the call
+     * waits.
      */
     async run<Result>({ signal, priority }: QueuedCall, call: () => Promise<Result>): Promise<Result> {
       await slots.take({ signal, priority });

@@ -25,9 +25,9 @@ export class Lateness {
 
   /**
    * Returns the age up to which a reading is shown: `max_stale`, and while the appliance answers
-   * also the life that its job gave it when it came, or gives it now. Where `isKnown`, a reading
-   * lives for two rounds over the farms, if they are longer: what it says of states is known
-   * without it.
+   * also the life that its job gave it when it came, or gives it now. Where
+   * `areStatesKnown`, a reading lives for two rounds over the farms, if they are longer: what it says
+   * of states is known without it.
    */
   maxAgeMs(
     { maxStaleMs, lifeMs }: ReadingLife,

@@ -84,7 +84,7 @@ export interface FarmObjective {
 }
 
 /** A farm of the list; its state is a word of `statesOf.farm`. */
-export interface FarmStatus extends ListedFarm, Dated, Partial<Omit<FarmConnections, 'farm'>> {
+export interface FarmStatus extends Omit<ListedFarm, 'lastAsk'>, Dated, Partial<Omit<FarmConnections, 'farm'>> {
   /** When it is asked again; only for a silent farm without any ended call. */
   readonly nextLookMs?: number | undefined;
   /** True if it was silent, and a later handshake was answered; then `isSilent` is false. */

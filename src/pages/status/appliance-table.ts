@@ -1,4 +1,4 @@
-import { type Counts } from '../../state/health.ts';
+import type { ApplianceHealth, Counts } from '../../state/health.ts';
 import { type Level, levelOfState } from '../../state/level.ts';
 import { stateMark } from '../marks.ts';
 import type { ApplianceStatus } from '../../state/status.ts';
@@ -6,7 +6,6 @@ import { isAnswering, refusesKey } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';
 import { readingSummary } from './reading-chips.ts';
 import { addressOf, applianceLink, table } from './section.ts';
-import type { ApplianceHealth } from '../../state/health.ts';
 
 export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
   const columns = ['Appliance', 'State', 'Wrong', 'Farms up', 'Product', 'Readings'];

@@ -1,5 +1,5 @@
 import { alertSeverities } from '../../state/level.ts';
-import { sumCounts } from '../../state/health.ts';
+import { type HealthSummary, sumCounts } from '../../state/health.ts';
 import { stateMark } from '../marks.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ConfigurationState, Credential } from '../../metrics/self.ts';
@@ -9,7 +9,6 @@ import type { Problem } from '../../state/problem.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { span } from '../../lib/time.ts';
 import { factList } from './section.ts';
-import type { HealthSummary } from '../../state/health.ts';
 import { age, clockTime } from '../times.ts';
 
 export interface ExporterFacts {

@@ -1,11 +1,10 @@
 import { isAnswering } from '../../state/freshness.ts';
 import { compareNames } from '../../lib/text.ts';
-import { sumCounts } from '../../state/health.ts';
+import { type ApplianceHealth, sumCounts } from '../../state/health.ts';
 import { type Level, levelRank, worstLevel } from '../../state/level.ts';
 import { stateMark } from '../marks.ts';
 import { farmsUpIn } from './appliance-table.ts';
 import { html, type Markup } from '../html.ts';
-import type { ApplianceHealth } from '../../state/health.ts';
 import { linkList, table } from './section.ts';
 import { linkTo } from './view.ts';
 

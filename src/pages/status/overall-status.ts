@@ -1,13 +1,12 @@
 import { stateLabel } from '../../lib/states.ts';
 import { plural } from '../../lib/text.ts';
-import { type Counts, sumCounts } from '../../state/health.ts';
+import { type ApplianceHealth, type Counts, type Gaps, sumCounts } from '../../state/health.ts';
 import { type Level, levelOfState, levelRank } from '../../state/level.ts';
 import { levelIcon } from '../marks.ts';
 import { type Freshness, isAnswering, lastReadMs } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';
 import { utcTime } from '../times.ts';
 import type { Problem } from '../../state/problem.ts';
-import type { ApplianceHealth, Gaps } from '../../state/health.ts';
 
 /** The shard of this process, and the appliances of the others. */
 export interface ShardInfo {

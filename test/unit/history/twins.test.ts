@@ -120,7 +120,7 @@ describe('two twin appliances', () => {
     expect(await compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set() });
   });
 
-  it('have ten findings for ten differences', async () => {
+  it('have ten differences for ten changes', async () => {
     const there = readings(
       farmList(listed('shop', 'https', '192.0.2.50', '8443'), listed('dns', 'l4xnat', '192.0.2.51', '53')),
       shopConfig({

@@ -633,7 +633,7 @@ it('the repair of a hung proxy is said to call the L4 daemon if the proxy is zpr
   expect(meaningOf('pound')).not.toContain('L4');
 });
 
-it('the next probe of a hung proxy is stated, with its cost for the appliance', () => {
+it('the next call to a hung proxy is stated, with its cost for the appliance', () => {
   const shop = farmStatus({ name: 'shop', state: 'unknown', isSilent: true, askedMs: nowMs - 3 * minuteMs });
   const meaningOf = (nextLookMs: number) =>
     applianceProblems(applianceStatus({ name: 'lb', farms: [{ ...shop, nextLookMs }] }), nowMs)[0]?.meaning;
