@@ -37,7 +37,7 @@ import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
 import { createCron } from '../scheduler/schedule.ts';
 import { FleetPoller, type FleetChange } from '../scheduler/fleet.ts';
 
-export interface DaemonOptions extends Configuration {
+export interface DaemonParts extends Configuration {
   /** The source of changed settings; if missing, the settings cannot change. */
   readonly source?: ConfigurationSource;
   /** True if a reload can be requested by HTTP. */
@@ -65,8 +65,8 @@ export interface DaemonOptions extends Configuration {
 }
 
 /** Starts the exporter; rejects if an address cannot be listened on. */
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const daemon = new Daemon(options);
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
+  const daemon = new Daemon(parts);
   try {
     await daemon.start();
     return daemon;
@@ -77,7 +77,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 export class Daemon {
-  readonly #options: DaemonOptions;
+  readonly #parts: DaemonParts;
   readonly #log: Logger;
   readonly #store = createStore();
   readonly #connecting: { readonly resolver: HostResolver; readonly basePaths: BasePaths };
@@ -94,13 +94,13 @@ export class Daemon {
   #settings: Settings;
   #url = '';
 
-  constructor(options: DaemonOptions) {
-    const { settings, web = openToAll, source, build, log, now, createHistoryThread: createThread } = options;
-    this.#options = options;
+  constructor(parts: DaemonParts) {
+    const { settings, web = openToAll, source, build, log, now, createHistoryThread: createThread } = parts;
+    this.#parts = parts;
     this.#log = log;
     this.#settings = settings;
     this.#connecting = { resolver: createResolver(log.child({ part: 'names' })), basePaths: new BasePaths() };
-    this.#self = createSelfMetrics(build, { ...options, credentials: credentialsOf(settings, web) });
+    this.#self = createSelfMetrics(build, { ...parts, credentials: credentialsOf(settings, web) });
     const { registry, countRefusedClient: onRefused } = this.#self;
     const store = this.#store;
     this.#twins = new TwinWatch({ store, readingsOf: (appliance) => this.#fleet.readingsOf(appliance) });
@@ -141,7 +141,7 @@ export class Daemon {
 
   async start(): Promise<void> {
     const settings = this.#settings;
-    const { listenAddress, build, exposedKeyFiles, now } = this.#options;
+    const { listenAddress, build, exposedKeyFiles, now } = this.#parts;
     // Before the listener, so that the first scrape finds all appliances.
     await this.#watch(settings);
     this.#history.recordExporterEvent('start', `exporter ${build.version} started`);
@@ -199,7 +199,7 @@ export class Daemon {
   }
 
   #createFleet(): FleetPoller<WatchedAppliance> {
-    const { log, now, random } = this.#options;
+    const { log, now, random } = this.#parts;
     const [cron, inProbeSlot] = [createCron(), createSlots(maxProbesAtOnce)];
     return new FleetPoller<WatchedAppliance>({
       store: this.#store,
@@ -227,7 +227,7 @@ export class Daemon {
   }
 
   #createGateway(): GatewayLifecycle {
-    const { build, log, now, waits, createJournalThread } = this.#options;
+    const { build, log, now, waits, createJournalThread } = this.#parts;
     let metrics: AdminMetrics | undefined;
     return createGatewayLifecycle(waits, () => ({
       ...this.#connecting,
@@ -244,8 +244,8 @@ export class Daemon {
   }
 
   #createMetricsApp(): FastifyInstance {
-    const { build, log, now, isDemonstration = false, withCommandName = (text) => text } = this.#options;
-    const reloader = this.#options.enableLifecycle ? this.#reloader : undefined;
+    const { build, log, now, isDemonstration = false, withCommandName = (text) => text } = this.#parts;
+    const reloader = this.#parts.enableLifecycle ? this.#reloader : undefined;
     return createMetricsApp({
       fleet: this.#fleet,
       shardWatching: (appliance) => this.#settings.shard?.otherShards.get(appliance),

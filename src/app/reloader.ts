@@ -6,7 +6,7 @@ import { ListenError, RestartNeededError } from '../lib/listen.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Configuration, ConfigurationSource, LoadedConfiguration } from './configuration-source.ts';
 
-interface ReloaderOptions {
+interface ReloaderParts {
   readonly source: ConfigurationSource;
   /**
    * Applies a configuration; rejects before it has changed anything. Resolves to a short summary of
@@ -24,7 +24,7 @@ const stopping = { error: 'the exporter is stopping' } as const;
 
 /** Loads and applies a new configuration while everything runs, one after the other. */
 export class Reloader {
-  readonly #options: ReloaderOptions;
+  readonly #parts: ReloaderParts;
   #last: Promise<unknown> = Promise.resolve();
   /** The reload that was requested and has not begun to read. */
   #requested: Promise<Outcome<string>> | undefined;
@@ -32,8 +32,8 @@ export class Reloader {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(options: ReloaderOptions) {
-    this.#options = options;
+  constructor(parts: ReloaderParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -43,14 +43,14 @@ export class Reloader {
   reload(): Promise<Outcome<string>> {
     return (this.#requested ??= this.#enqueue(() => {
       this.#requested = undefined;
-      return this.#loadAndApply(() => this.#options.source.load(), 'asked for');
+      return this.#loadAndApply(() => this.#parts.source.load(), 'asked for');
     }));
   }
 
   /** Starts to apply changes of the files that the configuration names. */
   watchFiles(): void {
     this.#timer = setTimeout(() => {
-      const loadChanged = (): Promise<LoadedConfiguration | undefined> => this.#options.source.loadChanged();
+      const loadChanged = (): Promise<LoadedConfiguration | undefined> => this.#parts.source.loadChanged();
       void this.#enqueue(() => this.#loadAndApply(loadChanged, 'a file that it names changed')).then(() => {
         if (!this.#isClosed) this.watchFiles();
       });
@@ -71,7 +71,7 @@ export class Reloader {
   }
 
   async #loadAndApply(load: () => Promise<LoadedConfiguration | undefined>, because: string): Promise<Outcome<string>> {
-    const { source, apply, self, log, now } = this.#options;
+    const { source, apply, self, log, now } = this.#parts;
     try {
       const loaded = await load();
       if (this.#isClosed) return stopping;
@@ -91,7 +91,7 @@ export class Reloader {
 
   /** Counts and logs a refused configuration; returns what the caller of a reload may read. */
   #reportRefused(thrown: unknown): string {
-    const { self, log } = this.#options;
+    const { self, log } = this.#parts;
     self.recordRefused();
     const message = 'configuration refused, the one before stays in force';
     if (isForPeople(thrown)) {

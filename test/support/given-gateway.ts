@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
 import type { AdminSettings, TokenSettings } from '../../src/config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../src/config/settings.ts';
-import { type DaemonOptions, startDaemon } from '../../src/app/daemon.ts';
+import { type DaemonParts, startDaemon } from '../../src/app/daemon.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenEntry } from './given-principal.ts';
@@ -63,7 +63,7 @@ export interface GivenOptions {
   /** Replaces the real clock. */
   readonly now?: () => number;
   /** Replaces the clock and the timers of what changes wait for. */
-  readonly waits?: DaemonOptions['waits'];
+  readonly waits?: DaemonParts['waits'];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { JournalRequestHandler } from '../../src/admin/journal/request-handler.ts';
-import type { DaemonOptions } from '../../src/app/daemon.ts';
+import type { DaemonParts } from '../../src/app/daemon.ts';
 import { HistoryService } from '../../src/history/history-service.ts';
 import type { Thread } from '../../src/lib/worker-client.ts';
 
@@ -7,7 +7,7 @@ import type { Thread } from '../../src/lib/worker-client.ts';
  * The history and the journal in the thread of the test: two threads take longer to start than the
  * rest of an exporter.
  */
-export const noThreads: Pick<DaemonOptions, 'createHistoryThread' | 'createJournalThread'> = {
+export const noThreads: Pick<DaemonParts, 'createHistoryThread' | 'createJournalThread'> = {
   createHistoryThread: (file) => answeredHere(new HistoryService(file)),
   createJournalThread: (file) => answeredHere(new JournalRequestHandler(file)),
 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '../../app/load-settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
-import { type Daemon, type DaemonOptions, startDaemon } from '../../app/daemon.ts';
+import { type Daemon, type DaemonParts, startDaemon } from '../../app/daemon.ts';
 import { ListenError } from '../../lib/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../../simulator/demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from '../command.ts';
@@ -62,9 +62,9 @@ export async function runDemonstration(
  * Starts the daemon; takes free ports instead of default addresses that are in use (`taken`). An
  * address from a flag stays.
  */
-async function startOnFreePorts(options: DaemonOptions): Promise<{ daemon: Daemon; taken: readonly string[] }> {
+async function startOnFreePorts(parts: DaemonParts): Promise<{ daemon: Daemon; taken: readonly string[] }> {
   const taken: string[] = [];
-  for (let moved = options; ; ) {
+  for (let moved = parts; ; ) {
     try {
       return { daemon: await startDaemon(moved), taken };
     } catch (error) {
