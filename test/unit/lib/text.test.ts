@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { adminCommand, isOneLine, oneLine, unseen } from '../../../src/lib/text.ts';
+import { adminCommand, closestWord, globMatcher, isOneLine, oneLine, unseen } from '../../../src/lib/text.ts';
 
 it.each([
   ['RELIANOID 7.9.0', 'RELIANOID 7.9.0'],
@@ -58,4 +58,66 @@ it('a command to copy is parsed by a shell word for word', () => {
     }),
     { numRuns: 50 },
   );
+});
+
+const known = 'api_key api_key_file appliances appliance_files fingerprint_sha256 max_stale restart-farm timeout url';
+
+it.each([
+  ['timout', 'timeout'],
+  ['timeouts', 'timeout'],
+  ['maxStale', 'max_stale'],
+  ['max-stale', 'max_stale'],
+  ['URL', 'url'],
+  ['api_key_fil', 'api_key_file'],
+  // Two letters changed places.
+  ['applaince', 'appliances'],
+  // The end is missing.
+  ['fingerprint', 'fingerprint_sha256'],
+  ['Fingerprint', 'fingerprint_sha256'],
+  ['restart', 'restart-farm'],
+])('the closest word to %s is %s', (word, meant) => {
+  expect(closestWord(word, known.split(' '))).toBe(meant);
+});
+
+it.each([
+  ['a beginning', 'applian'],
+  ['a short word', 'fin'],
+  ['another word', 'interval'],
+  ['two letters', 'ip'],
+  ['nothing', ''],
+  ['a million letters', 'x'.repeat(1_000_000)],
+])('the closest word is not guessed for %s', (_, word) => {
+  expect(closestWord(word, known.split(' '))).toBeUndefined();
+});
+
+it.each([
+  ['lb-*', 'lb-paris', true],
+  ['lb-*', 'lb-', true],
+  ['lb-*', 'my-lb-paris', false],
+  ['*-paris', 'lb-paris', true],
+  ['lb', 'lb', true],
+  ['lb', 'lbs', false],
+  ['a*a', 'a', false],
+  ['a*b*c', 'a-c-b', false],
+  ['*', '', true],
+  ['l.', 'lb', false],
+  ['a*c', 'a\nc', true],
+])('the pattern %j on %j: %s', (glob, text, fits) => {
+  expect(globMatcher(glob)(text)).toBe(fits);
+});
+
+it('a pattern with stars matches the same texts as the equivalent regular expression', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
+  const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
+
+  fc.assert(
+    fc.property(word, text, (glob, name) => {
+      expect(globMatcher(glob)(name)).toBe(new RegExp(`^${glob.replaceAll('*', '.*')}$`).test(name));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it('a pattern with stars terminates for any number of stars and any length of text', () => {
+  expect(globMatcher('*a'.repeat(20_000))(`${'a'.repeat(19_999)}b`)).toBe(false);
 });

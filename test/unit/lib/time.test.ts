@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../../src/lib/time.ts';
+import { createElapsedClock, formatDuration, parseDuration } from '../../../src/lib/time.ts';
 
 describe('a duration', () => {
   it.each([
@@ -40,4 +40,21 @@ describe('a duration', () => {
   ])('is written for %d ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
+});
+
+it.each([
+  ['follows the clocks while both run', 1_000, 1_000, 1_000],
+  ['does not go back when the wall clock is set back', -3_600_000, 1_000, 1_000],
+  ['counts the time of a paused machine', 3_600_000, 10, 3_600_000],
+])('the elapsed clock %s', (_, wallMs, steadyMs, elapsedMs) => {
+  const clocks = { wall: 1_000_000, steady: 500 };
+  const elapsedNow = createElapsedClock(
+    () => clocks.wall,
+    () => clocks.steady,
+  );
+
+  clocks.wall += wallMs;
+  clocks.steady += steadyMs;
+
+  expect(elapsedNow()).toBe(elapsedMs);
 });

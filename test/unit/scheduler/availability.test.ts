@@ -19,7 +19,7 @@ function given() {
   const options = { upForMs: 180_000, nowMs: 0 };
   return {
     options,
-    answers: new Availability({
+    availability: new Availability({
       before: undefined,
       upForMs: () => options.upForMs,
       callsSucceed: () => true,
@@ -75,60 +75,63 @@ it.each<
     true,
   ],
 ])('an appliance is %s', (_, calls, nowMs, isUp) => {
-  const { answers } = given();
+  const { availability } = given();
 
-  for (const [call, atMs] of calls) answers.recordCall(call, atMs);
+  for (const [call, atMs] of calls) availability.recordCall(call, atMs);
 
-  expect(answers.isUp(nowMs)).toBe(isUp);
+  expect(availability.isUp(nowMs)).toBe(isUp);
 });
 
 it('a response counts longer while intervals are stretched', () => {
-  const { answers, options } = given();
-  answers.recordCall(answered, 0);
+  const { availability, options } = given();
+  availability.recordCall(answered, 0);
 
   options.upForMs = 1_200_000;
 
-  expect([answers.isUp(600_000), answers.isUp(1_200_000)]).toEqual([true, false]);
+  expect([availability.isUp(600_000), availability.isUp(1_200_000)]).toEqual([true, false]);
 });
 
 it('the clock offset is known only while the appliance is up', () => {
-  const { answers } = given();
-  answers.recordCall({ ...answered, clockOffsetSeconds: -7_200 }, 0);
-  answers.recordCall({ ...answered, clockOffsetSeconds: undefined }, 1_000);
+  const { availability } = given();
+  availability.recordCall({ ...answered, clockOffsetSeconds: -7_200 }, 0);
+  availability.recordCall({ ...answered, clockOffsetSeconds: undefined }, 1_000);
 
-  expect([answers.clockOffsetSeconds(2_000), answers.clockOffsetSeconds(500_000)]).toEqual([-7_200, undefined]);
+  expect([availability.clockOffsetSeconds(2_000), availability.clockOffsetSeconds(500_000)]).toEqual([
+    -7_200,
+    undefined,
+  ]);
 });
 
 it('the availability has the reason of the last failed call, and since when; an aborted call is ignored', () => {
-  const { answers, options } = given();
+  const { availability, options } = given();
   const failing = [answered, unreachable, { ...unreachable, reason: 'cancelled' as const }, unreachable].map((call) => {
     options.nowMs += 1_000;
-    answers.recordCall(call, options.nowMs);
-    return answers.state.failing;
+    availability.recordCall(call, options.nowMs);
+    return availability.state.failing;
   });
-  answers.recordCall({ ...unreachable, reason: 'tls' }, 5_000);
+  availability.recordCall({ ...unreachable, reason: 'tls' }, 5_000);
 
   const since = { reason: 'connect', sinceMs: 2_000 };
   expect(failing).toEqual([undefined, since, since, since]);
-  expect(answers.state.failing).toEqual({ reason: 'tls', sinceMs: 2_000 });
+  expect(availability.state.failing).toEqual({ reason: 'tls', sinceMs: 2_000 });
   // It answers, and has no such object.
-  answers.recordCall({ ...answered, reason: 'not_found' }, 0);
-  expect(answers.state.failing).toBeUndefined();
+  availability.recordCall({ ...answered, reason: 'not_found' }, 0);
+  expect(availability.state.failing).toBeUndefined();
   // Something answers, and may be another web server.
-  answers.recordCall({ ...unreachable, reason: 'not_found' }, 0);
-  expect(answers.state.failing?.reason).toBe('not_found');
-  answers.recordCall(unreachable, 0);
-  answers.recordCall(answered, 6_000);
-  expect(answers.state.failing).toBeUndefined();
+  availability.recordCall({ ...unreachable, reason: 'not_found' }, 0);
+  expect(availability.state.failing?.reason).toBe('not_found');
+  availability.recordCall(unreachable, 0);
+  availability.recordCall(answered, 6_000);
+  expect(availability.state.failing).toBeUndefined();
 });
 
 it('the expiry of the API certificate stays known while the appliance does not respond', () => {
-  const { answers } = given();
-  answers.recordCall(
+  const { availability } = given();
+  availability.recordCall(
     { ...answered, certificate: { notBeforeSeconds: 1_700_000_000, notAfterSeconds: 1_800_000_000 } },
     0,
   );
-  answers.recordCall(unreachable, 1_000);
+  availability.recordCall(unreachable, 1_000);
 
-  expect(answers.state.certificate?.notAfterSeconds).toBe(1_800_000_000);
+  expect(availability.state.certificate?.notAfterSeconds).toBe(1_800_000_000);
 });
