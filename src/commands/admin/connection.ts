@@ -15,7 +15,10 @@ export interface Connection extends TlsFiles {
 
 const defaultUrl = 'http://127.0.0.1:9445';
 
-/** Reads flags, environment variables and the files that they name; a flag wins over a variable. */
+/**
+ * Reads flags, environment variables and the files that they name. A flag wins over a variable; an
+ * empty variable counts as unset.
+ */
 export async function readConnection({ flags, env }: Pick<CommandContext, 'flags' | 'env'>): Promise<Connection> {
   const misspelt = misspeltVariables(env).find(({ meant }) => meant.startsWith('ZLB_ADMIN_'));
   if (misspelt)
@@ -23,7 +26,7 @@ export async function readConnection({ flags, env }: Pick<CommandContext, 'flags
       `the variable ${misspelt.variable} has no effect; did you mean ${misspelt.meant}? Set that one, or unset this one`,
     );
   const url = parseUrl(
-    flags['admin.url'] ?? env.ZLB_ADMIN_URL ?? defaultUrl,
+    flags['admin.url'] ?? (env.ZLB_ADMIN_URL || defaultUrl),
     '--admin.url (or ZLB_ADMIN_URL) must be a URL such as https://lb-admin.example.com:9445',
   );
   assertSecretProtected(url, 'a token');
@@ -44,8 +47,8 @@ export function tlsAgent({ ca, cert, key }: TlsFiles, options: Agent.Options = {
 }
 
 async function readToken({ flags, env }: Pick<CommandContext, 'flags' | 'env'>): Promise<Secret> {
-  const file = flags['admin.token-file'] ?? env.ZLB_ADMIN_TOKEN_FILE;
-  if (file === undefined && env.ZLB_ADMIN_TOKEN === undefined)
+  const file = flags['admin.token-file'] ?? (env.ZLB_ADMIN_TOKEN_FILE || undefined);
+  if (file === undefined && !env.ZLB_ADMIN_TOKEN)
     throw new UsageError(
       'no token: put it into a file of yours and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE (or ZLB_ADMIN_TOKEN)',
     );

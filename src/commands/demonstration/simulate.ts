@@ -14,7 +14,7 @@ export const simulate: Command = async ({ arguments: [folder, ...more], flags, s
   const kept = folder === undefined ? undefined : await readSimulationState(folder);
   if (kept && env.ZLB_API_KEY !== undefined && env.ZLB_API_KEY !== kept.apiKey)
     throw new UsageError(`ZLB_API_KEY is not the key in ${folder}; unset it, or name another folder`);
-  const apiKey = env.ZLB_API_KEY ?? randomBytes(16).toString('hex');
+  const apiKey = env.ZLB_API_KEY || randomBytes(16).toString('hex');
   const state = kept ?? { apiKey, material: createTlsMaterial(), ports: {} };
   const portOf = (name: string): Port => state.ports[name] ?? (folder === undefined ? 0 : 'lasting');
   const simulation = await start(state, portOf);

@@ -24,6 +24,12 @@ describe('the connection to the gateway', () => {
     expect(await read({})).toMatchObject({ url: 'http://127.0.0.1:9445' });
   });
 
+  it('takes an empty variable as unset', async () => {
+    const { url, token } = await read({}, { ZLB_ADMIN_URL: '', ZLB_ADMIN_TOKEN_FILE: '', ZLB_ADMIN_TOKEN: canary });
+
+    expect([url, token.reveal()]).toEqual(['http://127.0.0.1:9445', canary]);
+  });
+
   it('prefers a flag to the environment, for URL and token', async () => {
     const env = {
       ZLB_ADMIN_URL: 'https://other.example.com',
@@ -76,7 +82,8 @@ describe('the connection to the gateway', () => {
 
   it.each([
     [{}, /^no token: put it into a file of yours and give --admin.token-file=PATH/],
-    [{ ZLB_ADMIN_TOKEN: '' }, /ZLB_ADMIN_TOKEN contains no token/],
+    [{ ZLB_ADMIN_TOKEN: '', ZLB_ADMIN_TOKEN_FILE: '' }, /^no token: put it into a file/],
+    [{ ZLB_ADMIN_TOKEN: ' ' }, /ZLB_ADMIN_TOKEN contains no token/],
     [{ ZLB_ADMIN_TOKEN: `${canary} ${canary}` }, /ZLB_ADMIN_TOKEN contains no token/],
     [{ ZLB_ADMIN_TOKEN: `${canary}\u0007` }, /ZLB_ADMIN_TOKEN contains no token/],
     [{ ZLB_ADMIN_TOKN: canary }, /ZLB_ADMIN_TOKN has no effect; did you mean ZLB_ADMIN_TOKEN\?/],
