@@ -6,7 +6,7 @@ import { failoverSentence, neverCompared } from '../history/twins.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
 import { levelsOf } from '../state/problem.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
-import type { ApplianceStatus } from '../state/status.ts';
+import type { ApplianceStatus, FarmStatus, ProbeStatus } from '../state/status.ts';
 import type { SchemaTypes } from './create-app.ts';
 import type { UnfinishedResponses } from './unfinished-responses.ts';
 import { plainText } from './web-access.ts';
@@ -32,8 +32,8 @@ export function unknownApplianceMessage(shard: number | undefined): string {
 }
 
 /**
- * Keys that are left out where they do not apply; any other key without a value is not known, and
- * null.
+ * Keys that are left out where they have no value; another key is null if the status has it without
+ * a value.
  */
 const optionalKeys: readonly string[] = [
   'sinceMs',
@@ -42,9 +42,7 @@ const optionalKeys: readonly string[] = [
   'readings',
   'probe',
   'probes',
-  'servedBy',
-  'notServedBy',
-];
+] satisfies readonly (keyof ApplianceStatus | keyof FarmStatus | keyof ProbeStatus)[];
 
 /**
  * Writes null where a list or a fact is not known, so that a script can tell it from an empty list.
