@@ -12,7 +12,7 @@ import { type Command, untilStopped, UsageError } from '../command.ts';
 export const simulate: Command = async ({ arguments: [folder, ...more], flags, stopped, printOut, env }) => {
   if (more.length > 0) throw new UsageError('name one folder: zlb-exporter simulate FOLDER');
   const kept = folder === undefined ? undefined : await readSimulationState(folder);
-  if (kept && env.ZLB_API_KEY !== undefined && env.ZLB_API_KEY !== kept.apiKey)
+  if (kept && env.ZLB_API_KEY && env.ZLB_API_KEY !== kept.apiKey)
     throw new UsageError(`ZLB_API_KEY is not the key in ${folder}; unset it, or name another folder`);
   const apiKey = env.ZLB_API_KEY || randomBytes(16).toString('hex');
   const state = kept ?? { apiKey, material: createTlsMaterial(), ports: {} };
