@@ -122,7 +122,7 @@ function contentOf(kind: keyof typeof bodyTypes): JsonObject {
 }
 
 function headersOf({ risk }: EndpointRow): readonly string[] {
-  return [...(risk === 'destructive' ? ['Confirm'] : []), 'Reason', 'DryRun', 'Force'];
+  return [...(risk === 'destructive' ? ['Confirm'] : []), 'Reason', 'DryRun', 'Force', 'BreakGlass'];
 }
 
 function pathParameter({ name, rest }: PathParameter, template: string): JsonObject {
@@ -177,6 +177,13 @@ export const sharedParameters: JsonObject = {
     name: 'X-Force',
     in: 'header',
     description: 'Sends it in spite of what a guard found. Needs X-Reason.',
+    ...flag,
+  },
+  BreakGlass: {
+    name: 'X-Break-Glass',
+    in: 'header',
+    description:
+      'Sends it without the approval that it needs, in an emergency. Needs X-Reason, and a token with break_glass.',
     ...flag,
   },
 };

@@ -8,6 +8,7 @@ import {
   wireKinds,
 } from '../../../appliance/wire-types.ts';
 import { isOneOf, isRecord } from '../../../lib/check.ts';
+import { isWriteRisk } from '../../policy/policy.ts';
 import { problemCodes, problemStatus } from '../../policy/problem.ts';
 import type { EndpointRow } from '../../../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../appliance/api/table.ts';
@@ -101,6 +102,7 @@ export function answersOf(key: EndpointKey, row: EndpointRow): JsonObject {
   return {
     200: success,
     ...(row.route.startsWith('POST ') ? { 201: success } : {}),
+    ...(canWait(row) ? { 202: responseRef('Waiting') } : {}),
     ...Object.fromEntries(Object.keys(applianceErrors).map((status) => [status, responseRef(`Error${status}`)])),
     502: responseRef('Error502'),
     default: responseRef('Refused'),
@@ -141,6 +143,11 @@ export function gatewayRoute(operationId: string, summary: string, answer: Route
   };
 }
 
+/** Returns true if the call may become a change that waits for approval; a file is not kept until then. */
+function canWait({ risk, body }: EndpointRow): boolean {
+  return isWriteRisk(risk) && body !== 'gzip';
+}
+
 function successOf(key: EndpointKey, { route, reply }: EndpointRow): JsonObject {
   if (textAnswers.includes(key)) return responseRef('Text');
   if (downloads.includes(key)) return responseRef('Download');
@@ -174,6 +181,10 @@ export function sharedAnswers(): JsonObject {
     Done: {
       description: 'The answer of the appliance, as it came; its shape is not documented. With X-Dry-Run: a DryRun.',
       content: json({ anyOf: [{ type: 'object' }, schemaRef('DryRun')] }),
+    },
+    Waiting: {
+      description: 'It needs approval: nothing was sent, and the change at Location waits for it.',
+      content: json(schemaRef('Change')),
     },
     Text: { description: 'Text, as it came.', content: { 'text/plain': { schema: { type: 'string' } } } },
     Download: {

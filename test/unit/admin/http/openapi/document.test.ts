@@ -126,11 +126,12 @@ describe('an operation of an appliance', () => {
     expect(givenOperation('downloadCertificate')).toMatchObject({ 'x-roles': ['admin'] });
   });
 
-  it('requires a confirmation for deletions, and offers a reason, a dry run and force for writes', () => {
+  it('requires a confirmation for deletions, and offers a reason, a dry run, force and break glass for writes', () => {
     for (const [key, { risk, route }] of rows) {
       const headers = givenOperation(key).parameters?.filter((each) => each.in === 'header') ?? [];
       const confirmation = risk === 'destructive' ? ['X-Confirm'] : [];
-      const expected = route.startsWith('GET ') ? [] : [...confirmation, 'X-Reason', 'X-Dry-Run', 'X-Force'];
+      const ofWrites = [...confirmation, 'X-Reason', 'X-Dry-Run', 'X-Force', 'X-Break-Glass'];
+      const expected = route.startsWith('GET ') ? [] : ofWrites;
 
       expect(
         headers.map(({ name }) => name),
@@ -165,14 +166,17 @@ describe('an operation of an appliance', () => {
     expect(givenOperation('deleteFarm').description).not.toContain('/parameters');
   });
 
-  it('lists every error of the API, the 401 as 502, and the refusals of the gateway', () => {
+  it('lists the change that waits, every error of the API, the 401 as 502, and the refusals of the gateway', () => {
     const errors = ['400', '402', '403', '404', '405', '406', '409', '410', '415', '500', '502', '504', 'default'];
 
-    for (const [key, { route }] of rows) {
+    for (const [key, { route, body }] of rows) {
       const { responses } = givenOperation(key);
+      const created = route.startsWith('POST ') ? ['201'] : [];
+      const waiting = route.startsWith('GET ') || body === 'gzip' ? [] : ['202'];
 
-      expect(Object.keys(responses), key).toEqual(['200', ...(route.startsWith('POST ') ? ['201'] : []), ...errors]);
+      expect(Object.keys(responses), key).toEqual(['200', ...created, ...waiting, ...errors]);
     }
+    expect(Object.keys(givenOperation('deleteFarm').responses[202]?.content ?? {})).toEqual(['application/json']);
     const { responses } = givenOperation('listFarms');
     expect(responses[502]?.description).toContain('upstream_unauthorized');
     expect(Object.keys(responses[502]?.content ?? {})).toEqual(['application/problem+json']);
