@@ -55,6 +55,7 @@ function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContex
       title: `The proxy of farm ${name} does not answer`,
       meaning: `It did not answer its appliance in time${asked}: connections may hang. A restart is the repair.${next}${reached}`,
       alert: 'ZlbFarmDown',
+      repair: 'restart',
     };
   }
   if (farm.answersClients) return answeringProblem(farm, nowMs);
@@ -65,6 +66,7 @@ function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContex
         title: `Farm ${name} is down`,
         meaning: `${downMeaning(farm, nowMs)}${l4Down.has(name) ? ` ${l4Meaning(l4Down.size)}` : ''}`,
         alert: 'ZlbFarmDown',
+        repair: 'start',
       };
     case 'critical':
       return {
@@ -81,6 +83,7 @@ function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmContex
         title: `Farm ${name} waits for a restart`,
         meaning: 'Its latest changes are not in effect yet.',
         alert: 'ZlbFarmNeedsRestart',
+        repair: 'restart',
       };
     case 'unknown':
       return {

@@ -17,6 +17,8 @@ export interface Problem {
   readonly sinceMs?: number | 'unseen' | undefined;
   /** The alert of alerts/zlb.rules.yml, whose runbook is in docs/operations.md. */
   readonly alert: string;
+  /** The action on the farm that its runbook begins with; absent if that is none. */
+  readonly repair?: 'start' | 'restart';
   /** Further labels of the alert. */
   readonly labels?: Readonly<Partial<Record<'farm' | 'service' | 'backend' | 'file', string>>>;
 }

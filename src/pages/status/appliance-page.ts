@@ -126,16 +126,15 @@ function repairNote(
   farm: string,
   withCommandName: CommandNamer,
 ): Renderable {
-  const alerts = problems.map(({ alert }) => alert);
-  const isDown = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.endsWith('is down'));
-  const isSilent = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.startsWith('The proxy of'));
-  const start = ['actOnFarm', `farmname=${farm}`, 'action=start', '--reason=ZlbFarmDown'];
-  const restart = ['restart-farm', `farm=${farm}`, `--reason=${isSilent ? 'ZlbFarmDown' : 'ZlbFarmNeedsRestart'}`];
-  const words = isDown ? start : isSilent || alerts.includes('ZlbFarmNeedsRestart') ? restart : undefined;
-  if (!words) return false;
+  const repairable = problems.find(({ repair }) => repair !== undefined);
+  if (!repairable) return false;
+  const { repair, alert } = repairable;
   if (!withCommandName)
-    return html`<p class="note">The admin gateway is off: ${isDown ? 'start' : 'restart'} it in the web interface, LSLB &gt; Farms, after a look at the runbook.</p>`;
-  return html`<p class="note">After a look at the runbook: <code>${withCommandName(adminCommand(appliance, ...words))}</code></p>`;
+    return html`<p class="note">The admin gateway is off: ${repair} it in the web interface, LSLB &gt; Farms, after a look at the runbook.</p>`;
+  const words =
+    repair === 'start' ? ['actOnFarm', `farmname=${farm}`, 'action=start'] : ['restart-farm', `farm=${farm}`];
+  const command = adminCommand(appliance, ...words, `--reason=${alert}`);
+  return html`<p class="note">After a look at the runbook: <code>${withCommandName(command)}</code></p>`;
 }
 
 export function certificatePage({ status, problems }: ApplianceHealth, file: string, nowMs: number): Markup {
