@@ -9,16 +9,16 @@ import { vipCollector } from './vip.ts';
  * Derives what collectors know of each other from the newest data of each, by name, however old it
  * is.
  */
-export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
-  const latest = <Data>(collector: ApplianceCollector<Data>): Data | undefined => dataOf(newest, collector);
-  const description = latest(applianceCollector);
-  const activation = latest(activationCollector);
-  const probed = latest(vipCollector);
+export function applianceFacts(latest: ReadonlyMap<string, unknown>): Facts {
+  const dataBy = <Data>(collector: ApplianceCollector<Data>): Data | undefined => dataOf(latest, collector);
+  const description = dataBy(applianceCollector);
+  const activation = dataBy(activationCollector);
+  const probed = dataBy(vipCollector);
   return {
     // The list with states, else the summary, which has none.
     farms:
-      latest(farmsCollector)?.farms ??
-      latest(summaryCollector)?.farms.map(({ name, profile }) => ({ name, profile: profile ?? '', state: 'unknown' })),
+      dataBy(farmsCollector)?.farms ??
+      dataBy(summaryCollector)?.farms.map(({ name, profile }) => ({ name, profile: profile ?? '', state: 'unknown' })),
     edition: editionOf(description?.edition) ?? activation?.edition,
     product: description?.product,
     version: description?.version,
@@ -32,11 +32,11 @@ export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
 
 /** Returns the newest data of a collector, by name; undefined without any. */
 export function dataOf<Data>(
-  newest: ReadonlyMap<string, unknown>,
+  latest: ReadonlyMap<string, unknown>,
   { name }: ApplianceCollector<Data>,
 ): Data | undefined {
   // Only what this collector returned is kept under its name.
-  return newest.get(name) as Data | undefined;
+  return latest.get(name) as Data | undefined;
 }
 
 function editionOf(word: string | undefined): Edition | undefined {

@@ -46,10 +46,10 @@ export interface CollectContext {
    */
   readonly safeFarmName: (farm: Farm) => Promise<SafeFarmName | undefined>;
   /**
-   * Returns the newest data of a collector, of one farm if it is named; undefined where there
-   * is none, or a stale one.
+   * Returns the data of a collector, of one farm if it is named; undefined where there is none, or
+   * a stale one.
    */
-  readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
+  readonly fresh: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
   readonly changedAtElapsedMs: (farm: string) => number | undefined;
   readonly intervalMs: number;
   readonly signal: AbortSignal;

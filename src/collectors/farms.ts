@@ -20,7 +20,7 @@ export const farmsCollector: ApplianceCollector<FarmList> = {
   enabled: true,
   refreshedBy: [...farmAreas, 'interfaces', 'letsencrypt'],
   withoutReading: { farms: [], excluded: undefined },
-  collect: (context) => readFarms(context, context.newest(farmsCollector)),
+  collect: (context) => readFarms(context, context.fresh(farmsCollector)),
   isPartial: ({ isOneByOne }) => isOneByOne === true,
   entity: farmRows.entity('farm', ({ state }) => state),
   configured: ({ farms }) =>

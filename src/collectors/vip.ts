@@ -101,10 +101,10 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = {
   enabled: true,
   makesNoCalls: true,
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
-  async collect({ newest, probing: { settings, inSlot, onlyFarms }, signal, elapsedNow, watches }) {
-    const before = newest(vipCollector) ?? [];
+  async collect({ fresh, probing: { settings, inSlot, onlyFarms }, signal, elapsedNow, watches }) {
+    const before = fresh(vipCollector) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
-    const listed = newest(farmsCollector)?.farms;
+    const listed = fresh(farmsCollector)?.farms;
     const ranAt = lastRuns(
       listed,
       new Map(before.map(({ farm, ranAtElapsedMs }) => [farm, ranAtElapsedMs])),
@@ -116,8 +116,8 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = {
       farms: (listed ?? lastKnown).filter(({ name }) => watches(name)),
       lastKnown: (farm: string) => last.get(farm)?.known,
       ranRecently: (farm: string) => ranAt.has(farm),
-      configOf: (farm: string) => newest(farmConfigCollector, farm),
-      certificates: newest(certificatesCollector),
+      configOf: (farm: string) => fresh(farmConfigCollector, farm),
+      certificates: fresh(certificatesCollector),
     };
     if (!known.farms.some((farm) => isWanted(farm, settings))) return [];
     const probeNow = async (target: VipTarget, ranAtElapsedMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {

@@ -193,10 +193,10 @@ export class History {
 
   #recordConfiguration(appliance: TrackedAppliance, found: NewReading, { atMs, atElapsedMs }: Moment): void {
     const { name, scope: address, farmChoice = '' } = appliance;
-    const { collector, farm, data, takenAtElapsedMs, isWhole } = found;
+    const { collector, farm, data, askedAtElapsedMs, isWhole } = found;
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;
-    const askedMs = Math.round(atMs - (atElapsedMs - takenAtElapsedMs));
+    const askedMs = Math.round(atMs - (atElapsedMs - askedAtElapsedMs));
     const key = readingKey({ collector: collector.name, farm });
     const { lastReadings } = this.#trackedOf(name);
     const scope = collector.name === farmsCollector.name ? `${address}\n${farmChoice}` : address;
@@ -216,14 +216,14 @@ export class History {
 
   #recordFarmTimes(
     appliance: string,
-    { collector, data, takenAtElapsedMs, lifeMs }: NewReading,
+    { collector, data, askedAtElapsedMs, lifeMs }: NewReading,
     { atMs, atElapsedMs }: Moment,
   ): void {
     if (collector.name !== farmsCollector.name) return;
     const tracked = this.#trackedOf(appliance);
     tracked.timesWrittenMs ??= atMs;
     // Only this collector's data has its name.
-    tracked.times.add((data as FarmList).farms, Math.round(atMs - (atElapsedMs - takenAtElapsedMs)), lifeMs);
+    tracked.times.add((data as FarmList).farms, Math.round(atMs - (atElapsedMs - askedAtElapsedMs)), lifeMs);
     if (atMs >= tracked.timesWrittenMs && atMs < tracked.timesWrittenMs + writeIntervalMs) return;
     tracked.timesWrittenMs = atMs;
     this.#writeTimes(appliance, tracked.times);

@@ -199,8 +199,8 @@ export class AppliancePoller {
     if (expired.length > 0) this.#publisher.publish();
     else this.#publisher.publishIfChanged();
     const lost = new Set(
-      expired.flatMap(({ collector, takenAtElapsedMs }) =>
-        takenAtElapsedMs < this.#jumpedAtElapsedMs ? collector : [],
+      expired.flatMap(({ collector, askedAtElapsedMs }) =>
+        askedAtElapsedMs < this.#jumpedAtElapsedMs ? collector : [],
       ),
     );
     if (lost.size > 0) this.#readAgain([...jobs.values()].filter(({ collector }) => lost.has(collector.name)));

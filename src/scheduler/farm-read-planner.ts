@@ -71,8 +71,8 @@ export class FarmReadPlanner {
   }
 
   #isOld({ name }: Farm): boolean {
-    const { takenAtElapsedMs = this.#state.elapsedNow() } = this.#state.reading(backendsCollector, name) ?? {};
-    return this.#state.elapsedNow() - takenAtElapsedMs > oldListMs;
+    const { askedAtElapsedMs = this.#state.elapsedNow() } = this.#state.reading(backendsCollector, name) ?? {};
+    return this.#state.elapsedNow() - askedAtElapsedMs > oldListMs;
   }
 
   #farm(name: string): Farm | undefined {

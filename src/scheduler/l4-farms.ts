@@ -11,7 +11,7 @@ const provesForMs = 60_000;
 
 /** A list of farms that was read, and when it was asked for. */
 interface ListedFarms {
-  readonly takenAtElapsedMs: number;
+  readonly askedAtElapsedMs: number;
   readonly data: { readonly farms: readonly { readonly name: string; readonly profile: string | undefined }[] };
 }
 
@@ -60,10 +60,10 @@ export class L4Farms {
    */
   #listedAs(name: string) {
     const nowElapsedMs = this.#parts.elapsedNow();
-    return this.#parts.listed().flatMap(({ takenAtElapsedMs, data }) => {
+    return this.#parts.listed().flatMap(({ askedAtElapsedMs, data }) => {
       const profile = data.farms.find((farm) => farm.name === name)?.profile;
-      const ageMs = nowElapsedMs - takenAtElapsedMs;
-      if (!profile || takenAtElapsedMs < this.#changedAtElapsedMs || ageMs >= 2 * provesForMs) return [];
+      const ageMs = nowElapsedMs - askedAtElapsedMs;
+      if (!profile || askedAtElapsedMs < this.#changedAtElapsedMs || ageMs >= 2 * provesForMs) return [];
       return [{ farm: safeFarmName(name, profile), ageMs }];
     });
   }

@@ -233,14 +233,14 @@ export class StepExecutor {
   #keep(
     { job, farm, readerAskedAtElapsedMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'priority'>,
     data: unknown,
-    { askedAtElapsedMs, unreadable }: StepCalls,
+    { askedAtElapsedMs: stepAskedAtElapsedMs, unreadable }: StepCalls,
   ): StateDelta | undefined {
     const { state, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
     // A reading made of two has the age of the older one.
-    const takenAtElapsedMs = Math.min(askedAtElapsedMs ?? state.elapsedNow(), readerAskedAtElapsedMs);
+    const askedAtElapsedMs = Math.min(stepAskedAtElapsedMs ?? state.elapsedNow(), readerAskedAtElapsedMs);
     const isWhole = unreadable.length === 0;
-    const reading = { collector, farm, data, takenAtElapsedMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
+    const reading = { collector, farm, data, askedAtElapsedMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
     const changes = data === undefined ? undefined : state.put(reading);
     const origin = { collector: collector.name, farm };
     failures.recordRecovery(origin);
@@ -273,7 +273,7 @@ export class StepExecutor {
       elapsedNow: state.elapsedNow,
       labels,
       probing: { settings: vip, inSlot: inProbeSlot, onlyFarms: run?.onlyFarms },
-      newest: (collector, farm) => state.reading(collector, farm)?.data,
+      fresh: (collector, farm) => state.reading(collector, farm)?.data,
       safeFarmName: (farm) => this.#l4Farms.safeFarmName(read, farm),
       changedAtElapsedMs: (farm) => this.#changed.get(farm),
       // Facts may be newer after a call than before it.

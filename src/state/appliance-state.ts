@@ -27,8 +27,7 @@ export interface NewReading extends ReadingLife {
   readonly collector: Collector;
   readonly farm?: string | undefined;
   readonly data: unknown;
-  /** When it was asked for. */
-  readonly takenAtElapsedMs: number;
+  readonly askedAtElapsedMs: number;
   /** False where a value or a row of its replies could not be read. */
   readonly isWhole: boolean;
 }
@@ -143,7 +142,7 @@ export class ApplianceState {
     const { collector, farm, ...stored } = reading;
     const origin = { collector: collector.name, farm };
     const key = readingKey(origin);
-    if ((this.#readings.get(key)?.takenAtElapsedMs ?? Number.NEGATIVE_INFINITY) > stored.takenAtElapsedMs)
+    if ((this.#readings.get(key)?.askedAtElapsedMs ?? Number.NEGATIVE_INFINITY) > stored.askedAtElapsedMs)
       return noDelta;
     const bytes = this.#admit(origin, stored.data);
     const { appliance, listeners, now } = this.#parts;
@@ -166,7 +165,7 @@ export class ApplianceState {
     const nowElapsedMs = this.elapsedNow();
     const expired: Reading[] = [];
     for (const [key, reading] of this.#readings) {
-      if (nowElapsedMs - reading.takenAtElapsedMs < maxAgeMs(reading)) continue;
+      if (nowElapsedMs - reading.askedAtElapsedMs < maxAgeMs(reading)) continue;
       const { collector, farm } = reading;
       this.#readings.delete(key);
       this.#stale.set(key, { collector, farm });

@@ -124,7 +124,7 @@ function buildSilence(
   list: Reading,
 ): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs' | 'nextLookMs'> {
   const answersClients = probed !== undefined && hasHandshakeSince(probed, farm, list);
-  const askedMs = snapshot.unixMsOf(askedAtElapsedMs(farm, list));
+  const askedMs = snapshot.unixMsOf(farmAskedAtElapsedMs(farm, list));
   if (answersClients) return { isSilent: false, answersClients, askedMs };
   const nextMs = nextAskElapsedMs(farm);
   return { askedMs, ...(nextMs !== undefined && { nextLookMs: snapshot.unixMsOf(nextMs) }) };
@@ -133,11 +133,11 @@ function buildSilence(
 /** Returns true if a handshake succeeded after the appliance was asked for the farm. */
 function hasHandshakeSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
   const hasHandshook = probed.isReachable === true && hasNoHungProxy(probed);
-  return hasHandshook && probed.probedAtElapsedMs > askedAtElapsedMs(farm, list) && !isOutdated(probed, farm, list);
+  return hasHandshook && probed.probedAtElapsedMs > farmAskedAtElapsedMs(farm, list) && !isOutdated(probed, farm, list);
 }
 
-function askedAtElapsedMs({ lastAsk }: ListedFarm, { takenAtElapsedMs }: Reading): number {
-  return lastAsk?.atElapsedMs ?? takenAtElapsedMs;
+function farmAskedAtElapsedMs({ lastAsk }: ListedFarm, { askedAtElapsedMs }: Reading): number {
+  return lastAsk?.atElapsedMs ?? askedAtElapsedMs;
 }
 
 /** Returns a function that finds the connections of a farm, unless they were counted before it changed. */
@@ -146,7 +146,7 @@ function connectionsIn(snapshot: Snapshot) {
   const byFarm = new Map(counted?.data.map((each) => [each.farm, each]));
   return (farm: string, { since }: Reading): Pick<FarmStatus, 'established' | 'pending'> => {
     const changed = since?.({ object: 'farm', labels: { farm } });
-    if (!counted || (changed && counted.takenAtElapsedMs < changed.atElapsedMs)) return {};
+    if (!counted || (changed && counted.askedAtElapsedMs < changed.atElapsedMs)) return {};
     const { established, pending } = byFarm.get(farm) ?? {};
     return { established, pending };
   };
@@ -176,7 +176,7 @@ function buildFarm(
     ...(config?.logs !== undefined && { logs: config.logs }),
     ...(config?.proxy && { proxy: config.proxy }),
     certificates: config?.certificates,
-    ...(configured && { configuredAtMs: snapshot.unixMsOf(configured.takenAtElapsedMs) }),
+    ...(configured && { configuredAtMs: snapshot.unixMsOf(configured.askedAtElapsedMs) }),
     backends: isKnown ? listed : undefined,
     configuredBackends: isKnown ? undefined : named,
     readings: otherReadings(farmReadings),
@@ -259,7 +259,7 @@ function buildBackends(
   changed: Moment | undefined,
 ): readonly BackendStatus[] | undefined {
   const reading = readingIn(snapshot.readings, backendsCollector, farm);
-  if (!reading || (changed && reading.takenAtElapsedMs < changed.atElapsedMs)) return undefined;
+  if (!reading || (changed && reading.askedAtElapsedMs < changed.atElapsedMs)) return undefined;
   const { data, since } = reading;
   return data.backends?.map(({ service, backend, state, established }) => ({
     service,
@@ -353,8 +353,8 @@ function lastUsesByFile({ readings, lastKnown, unixMsOf }: Snapshot): ReadonlyMa
   const configured = readingsOf([...lastKnown.values(), ...readings.values()], farmConfigCollector);
   if (isTooMany(configured.map(({ data }) => data))) return undefined;
   const uses = new Map<string, { readonly farms: string[]; readMs: number }>();
-  for (const { data, takenAtElapsedMs } of configured) {
-    const readMs = unixMsOf(takenAtElapsedMs);
+  for (const { data, askedAtElapsedMs } of configured) {
+    const readMs = unixMsOf(askedAtElapsedMs);
     for (const file of data.certificates ?? []) {
       const before = uses.get(file);
       before?.farms.push(data.farm);

@@ -23,8 +23,7 @@ export type Since = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
 /** The newest data of a collector, or of a collector and a farm. */
 export interface Reading<Data = unknown> extends Origin {
   readonly data: Data;
-  /** When it was asked for. */
-  readonly takenAtElapsedMs: number;
+  readonly askedAtElapsedMs: number;
   /** False where a value or a row of its replies could not be read. */
   readonly isWhole: boolean;
   /** When the states in it began, as far as that was seen. */

@@ -39,7 +39,7 @@ function givenReadings(world: World) {
     elapsedNow: known.elapsedNow,
     labels: {},
     intervalMs: 30_000,
-    newest: (collector, farm) => known.reading(collector, farm)?.data,
+    fresh: (collector, farm) => known.reading(collector, farm)?.data,
     changedAtElapsedMs: () => undefined,
     // As a summary that was read just now would say.
     safeFarmName: ({ name }) => Promise.resolve(safeFarmName(name, world.farms.get(name)?.profile)),
@@ -65,7 +65,7 @@ function givenReadings(world: World) {
   async function readFarm(collector: FarmCollector, farm: Farm): Promise<void> {
     const data = await askFor(collector, farm);
     if (data !== undefined)
-      known.put({ collector, farm: farm.name, data, takenAtElapsedMs: known.elapsedNow(), ...life });
+      known.put({ collector, farm: farm.name, data, askedAtElapsedMs: known.elapsedNow(), ...life });
   }
 
   const listed = (): readonly Farm[] => known.facts.farms ?? [];
@@ -85,7 +85,7 @@ function givenReadings(world: World) {
         collector: farmsCollector,
         farm: undefined,
         data,
-        takenAtElapsedMs: known.elapsedNow(),
+        askedAtElapsedMs: known.elapsedNow(),
         ...life,
       });
       if (areLost) return [];

@@ -90,7 +90,7 @@ describe('the farms collector', () => {
         readFarmStatus: { params: { status: 'critical' } },
         readFarm: { params: { listener: 'https', vip: '192.0.2.30', vport: '443' } },
       },
-      { newest: () => before.data as never },
+      { fresh: () => before.data as never },
     );
 
     expect(collected.asked).toEqual([
@@ -116,10 +116,10 @@ describe('the farms collector', () => {
       readFarmStatus: { params: { status: 'up' } },
     };
     const before = await collectFrom(farmsCollector, replies);
-    const newest = (): never => before.data as never;
+    const fresh = (): never => before.data as never;
 
-    const soon = await collectFrom(farmsCollector, replies, { elapsedNow: () => 170_000, newest });
-    const later = await collectFrom(farmsCollector, replies, { elapsedNow: () => 190_000, newest });
+    const soon = await collectFrom(farmsCollector, replies, { elapsedNow: () => 170_000, fresh });
+    const later = await collectFrom(farmsCollector, replies, { elapsedNow: () => 190_000, fresh });
 
     expect(before.states).toEqual(['farm shop up', 'farm db up']);
     expect(soon.asked).not.toContain('listFarms');
@@ -149,7 +149,7 @@ describe('the farms collector', () => {
 
     const collected = await collectFrom(farmsCollector, replies, {
       elapsedNow: () => 80_000,
-      newest: () => before as never,
+      fresh: () => before as never,
       ...news,
     });
 
@@ -188,13 +188,13 @@ describe('the farms collector', () => {
       readFarmStatus: { params: { status: 'up' } },
     };
     const before = await collectFrom(farmsCollector, replies, { now: () => 7_200_000, elapsedNow: () => 0 });
-    const newest = (): never => before.data as never;
+    const fresh = (): never => before.data as never;
 
-    const soon = await collectFrom(farmsCollector, replies, { now: () => 7_210_000, elapsedNow: () => 10_000, newest });
+    const soon = await collectFrom(farmsCollector, replies, { now: () => 7_210_000, elapsedNow: () => 10_000, fresh });
     const later = await collectFrom(farmsCollector, replies, {
       now: () => 3_660_000,
       elapsedNow: () => 60_000,
-      newest,
+      fresh,
     });
 
     expect(soon.asked).not.toContain('readFarmStatus');

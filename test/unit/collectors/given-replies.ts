@@ -95,7 +95,7 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     elapsedNow: () => 0,
     labels: {},
     intervalMs: 30_000,
-    newest: () => undefined,
+    fresh: () => undefined,
     changedAtElapsedMs: () => undefined,
     safeFarmName: ({ name, profile }) => Promise.resolve(safeFarmName(name, profile)),
     signal: new AbortController().signal,

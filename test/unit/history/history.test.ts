@@ -32,7 +32,7 @@ async function given(file?: string, keepMs = 1e12) {
     const reading = {
       collector: interfacesCollector,
       data: { traffic, interfaces: [] },
-      takenAtElapsedMs: atMs,
+      askedAtElapsedMs: atMs,
       isWhole: true,
     };
     listener.onReading?.({ ...reading, maxStaleMs: 1, lifeMs: 1 }, transitions, { atMs, atElapsedMs: atMs });
@@ -40,7 +40,7 @@ async function given(file?: string, keepMs = 1e12) {
   const interfaceOf = (ip: string, { isWhole = true } = {}) => {
     atMs += 60_000;
     const data = { traffic: [], interfaces: [{ name: 'eth0', state: 'up', kind: 'nic', ip, mac: '', parent: '' }] };
-    const reading = { collector: interfacesCollector, data, takenAtElapsedMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
+    const reading = { collector: interfacesCollector, data, askedAtElapsedMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
     listener.onReading?.(reading, [], { atMs, atElapsedMs: atMs });
   };
   const moveTo = (scope: string): void => void (listener = history.listenerOf({ name: 'lb', scope }));

@@ -27,7 +27,7 @@ function givenTwins(more: (appliance: string) => readonly (readonly [string, Rea
   const readingsOf = (appliance: string): Readings | undefined => {
     looks();
     const data = [{ file: 'shop.pem', kind: 'certificate', commonName: 'shop', notAfterSeconds: ends.get(appliance) }];
-    const reading = { collector: 'certificates', data, takenAtElapsedMs: 0, since: undefined, isWhole: true };
+    const reading = { collector: 'certificates', data, askedAtElapsedMs: 0, since: undefined, isWhole: true };
     return answering.has(appliance) ? new Map([['certificates', reading], ...more(appliance)]) : undefined;
   };
   const twins = new TwinWatch({ store, readingsOf });
@@ -43,7 +43,7 @@ function givenTwins(more: (appliance: string) => readonly (readonly [string, Rea
       const reading = {
         collector: farmConfigCollector,
         data: {},
-        takenAtElapsedMs: 0,
+        askedAtElapsedMs: 0,
         maxStaleMs: 1,
         lifeMs: 1,
         isWhole: true,
@@ -112,7 +112,7 @@ it('twins are not shown once one does not respond, or a reading is too old', asy
 
 /** Sixty farms, of each of which one appliance has three hundred backends that the other one lacks. */
 function manyBackends(appliance: string): readonly (readonly [string, Reading])[] {
-  const of = { takenAtElapsedMs: 0, since: undefined, isWhole: true };
+  const of = { askedAtElapsedMs: 0, since: undefined, isWhole: true };
   const names = Array.from({ length: 60 }, (_, index) => `farm-${index}`);
   const list = { farms: names.map((name) => ({ name, profile: 'http', state: 'up' })), excluded: 0 };
   const backend = { object: 'backend', service: 'web', settings: { weight: '1' } } as const;

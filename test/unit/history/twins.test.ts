@@ -16,7 +16,7 @@ function readings(...others: readonly Given[]): Readings {
   return new Map(
     [...usual, ...others].map((each): [string, Reading] => [
       readingKey(each),
-      { takenAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
+      { askedAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );
 }

@@ -32,7 +32,7 @@ it('a reading of a farm is as old as the health check list with which its run st
   const { poller, lists } = await givenSpreadRun();
   const ages = Array.from({ length: count }, (_, index) => {
     const reading = poller.state.reading(farmConfigCollector, `f${index}`);
-    return poller.state.elapsedNow() - (reading?.takenAtElapsedMs ?? Number.NaN);
+    return poller.state.elapsedNow() - (reading?.askedAtElapsedMs ?? Number.NaN);
   });
 
   const newest = ages.filter((age) => age < 10 * minuteMs);

@@ -95,7 +95,7 @@ describe('a thousand appliances', () => {
 const emptyReading: NewReading = {
   collector: applianceCollector,
   data: {},
-  takenAtElapsedMs: 0,
+  askedAtElapsedMs: 0,
   isWhole: true,
   maxStaleMs: 0,
   lifeMs: 0,

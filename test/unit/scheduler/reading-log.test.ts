@@ -48,7 +48,7 @@ describe('the log of readings', () => {
     });
     const put = (count: number) =>
       readingLog.onReading(
-        { collector: farmsCollector, data: undefined, takenAtElapsedMs: 0, maxStaleMs: 0, lifeMs: 0, isWhole: true },
+        { collector: farmsCollector, data: undefined, askedAtElapsedMs: 0, maxStaleMs: 0, lifeMs: 0, isWhole: true },
         Array.from({ length: count }, (_, index) => change(`f${index}`)),
       );
 

@@ -83,7 +83,7 @@ function knownBy(state: ApplianceState, text: ReadingPublisher) {
     ) {
       const { collector } = jobs.get(name)!;
       const { maxStaleMs = 1_000 } = reading;
-      state.put({ collector, farm, data: reading, takenAtElapsedMs: 0, maxStaleMs, lifeMs: maxStaleMs, isWhole: true });
+      state.put({ collector, farm, data: reading, askedAtElapsedMs: 0, maxStaleMs, lifeMs: maxStaleMs, isWhole: true });
     },
     /** Removes what is too old at that moment, and returns its collectors. */
     expire(elapsedMs: number) {

@@ -23,7 +23,7 @@ const byKey = (readings: readonly Given[]) =>
   new Map(
     readings.map((each): [string, Reading] => [
       readingKey(each),
-      { data: undefined, takenAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
+      { data: undefined, askedAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );
 
@@ -233,22 +233,22 @@ it('the data of other collectors is shown unchanged, of the appliance and of eac
 
 describe('backends of a farm', () => {
   const backend = { service: 'main', backend: '10.0.0.1:80', state: 'down', established: 0 };
-  const readAt = (takenAtElapsedMs: number, changedAtElapsedMs?: number): FarmStatus | undefined =>
+  const readAt = (askedAtElapsedMs: number, changedAtElapsedMs?: number): FarmStatus | undefined =>
     statusOf(
       {
         collector: 'farms',
         data: { farms: [shop], excluded: 0 },
         since: () => (changedAtElapsedMs === undefined ? undefined : { atMs: 0, atElapsedMs: changedAtElapsedMs }),
       },
-      { collector: 'backends', farm: 'shop', data: { backends: [backend] }, takenAtElapsedMs },
+      { collector: 'backends', farm: 'shop', data: { backends: [backend] }, askedAtElapsedMs },
     ).farms?.[0];
 
   it.each([
     ['read while its state stayed', 50_000, undefined, 'down'],
     ['read after its state changed', 50_000, 49_999, 'down'],
     ['read before its state changed: they are not known', 50_000, 50_001, undefined],
-  ])('are shown or unknown: %s', (_, takenAtElapsedMs, changedAtElapsedMs, state) => {
-    expect(readAt(takenAtElapsedMs, changedAtElapsedMs)?.backends?.[0]?.state).toBe(state);
+  ])('are shown or unknown: %s', (_, askedAtElapsedMs, changedAtElapsedMs, state) => {
+    expect(readAt(askedAtElapsedMs, changedAtElapsedMs)?.backends?.[0]?.state).toBe(state);
   });
 });
 
@@ -256,8 +256,8 @@ it('the users of a certificate are as old as the oldest configuration that was r
   const farms = ['shop', 'blog'].map((name) => ({ ...shop, name }));
   const status = statusOf(
     { collector: 'farms', data: { farms, excluded: 0 } },
-    { collector: 'farm_config', farm: 'shop', data: { checks: [], certificates: ['a.pem'] }, takenAtElapsedMs: 60_000 },
-    { collector: 'farm_config', farm: 'blog', data: { checks: [], certificates: [] }, takenAtElapsedMs: 30_000 },
+    { collector: 'farm_config', farm: 'shop', data: { checks: [], certificates: ['a.pem'] }, askedAtElapsedMs: 60_000 },
+    { collector: 'farm_config', farm: 'blog', data: { checks: [], certificates: [] }, askedAtElapsedMs: 30_000 },
     { collector: 'certificates', data: [{ file: 'a.pem', state: 'valid' }] },
   );
 
@@ -290,9 +290,9 @@ it.each([
 describe('the last known use of a certificate', () => {
   const store = { collector: 'certificates', data: [{ file: 'a.pem', state: 'valid' }] };
   const list = { collector: 'farms', data: { farms: [shop], excluded: 0 } };
-  const config = (farm: string, takenAtElapsedMs: number, certificates: readonly string[] = ['a.pem']) => {
+  const config = (farm: string, askedAtElapsedMs: number, certificates: readonly string[] = ['a.pem']) => {
     const data = { farm, certificates, checks: [], backends: undefined, protocol: undefined };
-    return { collector: 'farm_config', farm, data, takenAtElapsedMs };
+    return { collector: 'farm_config', farm, data, askedAtElapsedMs };
   };
   const useIn = (readings: readonly Given[], stale: readonly Given[]) => {
     const { usedBy, lastKnownUse } = statusWith([...readings, store], stale).certificates?.[0] ?? {};
