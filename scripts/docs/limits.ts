@@ -29,7 +29,7 @@ import { bytesPerPart, freeParts } from '../../src/lib/growing-buffer.ts';
 import { formatDuration } from '../../src/lib/time.ts';
 import { maxUses } from '../../src/state/appliance-status.ts';
 import { maxHits } from '../../src/pages/status/search.ts';
-import { maxNameLength as maxLoggedLength, maxNames } from '../../src/request-log/counts.ts';
+import { maxNames, maxNamesLength } from '../../src/request-log/counts.ts';
 import { maxLineBytes } from '../../src/request-log/frames.ts';
 import { maxTimes } from '../../src/request-log/line.ts';
 import * as receiver from '../../src/request-log/receiver.ts';
@@ -167,7 +167,7 @@ function requestLog(): string {
     ['equal lines that one line stands for', count(maxTimes)],
     [
       'names of farms, services and backends of an appliance',
-      `${count(maxNames)} that polling knows, and ${count(maxLoggedLength)} characters of them; the others are \`unknown\``,
+      `${count(maxNames)} that polling knows, and ${count(maxNamesLength)} characters of them; the others are \`unknown\``,
     ],
     [
       'requests that wait for the names of a new farm, or for the first list after a start',

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { steadyNow } from '../lib/time.ts';
 import { renderRegistry } from './render.ts';
 
 /** A certificate or token of the exporter, which expires. */
@@ -165,11 +166,11 @@ function createProcessText(): () => Promise<string> {
   collectDefaultMetrics({ register: registry });
   for (const name of unusedMetrics) registry.removeSingleMetric(name);
   let text = Promise.resolve('');
-  let renderedAtMs = Number.NEGATIVE_INFINITY;
+  let renderedAtSteadyMs = Number.NEGATIVE_INFINITY;
   return () => {
-    const nowMs = performance.now();
-    if (nowMs - renderedAtMs >= sharedForMs) {
-      renderedAtMs = nowMs;
+    const nowSteadyMs = steadyNow();
+    if (nowSteadyMs - renderedAtSteadyMs >= sharedForMs) {
+      renderedAtSteadyMs = nowSteadyMs;
       text = renderRegistry(registry);
     }
     return text;

@@ -67,7 +67,7 @@ const unknown = 'unknown';
  * their farm and service. Only a restart forgets names that no longer exist.
  */
 export const maxNames = 10_000;
-export const maxNameLength = 1_048_576;
+export const maxNamesLength = 1_048_576;
 const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'empty', 'over_limit', 'early'] as const;
 /** Counters of failures begin at 0, so that `increase()` sees the first failure. */
 const failureCodes = ['500', '502', '503', '504', '5xx_other'] as const;
@@ -79,7 +79,7 @@ export class RequestCounts {
   readonly #recent = new Map<string, RecentRequests>();
   /** Farms, services and backends by their key. A name taken from a line would keep the whole line. */
   readonly #names = new Map<string, string>();
-  #nameLength = 0;
+  #totalNamesLength = 0;
   #bounds: readonly number[] = [];
   #objectives: ReadonlyMap<string, Objective> = new Map();
   readonly #requests = new Counter(optionsOf(families.requests, this.#registry));
@@ -216,7 +216,7 @@ export class RequestCounts {
   }
 
   get #isFull(): boolean {
-    return this.#names.size >= maxNames || this.#nameLength >= maxNameLength;
+    return this.#names.size >= maxNames || this.#totalNamesLength >= maxNamesLength;
   }
 
   #addName(...names: readonly [string, ...string[]]): void {
@@ -224,7 +224,7 @@ export class RequestCounts {
     const key = nameKey(...names);
     if (this.#names.has(key)) return;
     this.#names.set(key, names.at(-1) ?? '');
-    this.#nameLength += key.length;
+    this.#totalNamesLength += key.length;
   }
 
   /** Returns the last of these names as polling knows it; empty where the proxy chose none. */

@@ -23,8 +23,8 @@ export class RecentRequests {
   #intervals: readonly Interval[] = [];
 
   /** Adds requests; `withinSeconds` is undefined for one that was not timed. */
-  add({ times, isFailed, withinSeconds }: CountedRequests, nowMs: number): void {
-    const interval = this.#intervalAt(Math.floor(nowMs / intervalMs));
+  add({ times, isFailed, withinSeconds }: CountedRequests, nowSteadyMs: number): void {
+    const interval = this.#intervalAt(Math.floor(nowSteadyMs / intervalMs));
     interval.requests += times;
     if (isFailed) interval.failed += times;
     if (withinSeconds !== undefined)
@@ -32,8 +32,8 @@ export class RecentRequests {
   }
 
   /** Returns the sums of the last six whole intervals; undefined without a request. */
-  lastMinute(nowMs: number): LastMinute | undefined {
-    const current = Math.floor(nowMs / intervalMs);
+  lastMinute(nowSteadyMs: number): LastMinute | undefined {
+    const current = Math.floor(nowSteadyMs / intervalMs);
     const recent = this.#intervals.filter(({ index }) => index < current && index >= current - intervalsPerMinute);
     if (recent.length === 0) return undefined;
     const timed = recent.flatMap(({ byBound }) => [...byBound]).toSorted(([one], [other]) => one - other);

@@ -200,13 +200,12 @@ class ApplianceLog implements LineConsumer {
   readonly #parts: RequestLogParts;
   #networks: BlockList;
   readonly #waiting = new WaitingRequests();
-  readonly #startedMs = steadyNow();
-  #namesUpdatedMs = -Infinity;
-  /** How long the last update of the names took. */
-  #namesUpdateMs = 0;
+  readonly #startedAtSteadyMs = steadyNow();
+  #namesUpdatedAtSteadyMs = -Infinity;
+  #namesUpdateTookMs = 0;
   #hasFarmList = false;
   /** When the first request came, if that was before the first list of farms. */
-  #waitingSinceMs: number | undefined;
+  #waitingSinceSteadyMs: number | undefined;
   /** True if the counters changed since they were published. */
   #isDirty = true;
   /** The newest window with a line, and the lines that are charged to it. */
@@ -229,7 +228,7 @@ class ApplianceLog implements LineConsumer {
   }
 
   get isEmpty(): boolean {
-    return this.counts.hasNoResponses && steadyNow() - this.#startedMs >= emptyAfterMs;
+    return this.counts.hasNoResponses && steadyNow() - this.#startedAtSteadyMs >= emptyAfterMs;
   }
 
   sends(address: string): boolean {
@@ -245,7 +244,7 @@ class ApplianceLog implements LineConsumer {
     if (typeof content === 'string') return this.#countLine(content, times);
     this.#charge(times);
     const nowSteadyMs = steadyNow();
-    if (!this.#hasFarmList) this.#waitingSinceMs ??= nowSteadyMs;
+    if (!this.#hasFarmList) this.#waitingSinceSteadyMs ??= nowSteadyMs;
     if (this.counts.knows(...targetNames(content))) return this.#countRequest(content, times);
     // It waits until polling knows its names; until then it must not count as `unknown`.
     if ((this.#hasFarmList || this.#awaitsFarmList) && this.#waiting.add(content, times, nowSteadyMs)) return;
@@ -278,17 +277,17 @@ class ApplianceLog implements LineConsumer {
   }
 
   get #awaitsFarmList(): boolean {
-    return !this.#hasFarmList && steadyNow() - (this.#waitingSinceMs ?? Infinity) < maxWaitMs;
+    return !this.#hasFarmList && steadyNow() - (this.#waitingSinceSteadyMs ?? Infinity) < maxWaitMs;
   }
 
   /** Adds the names that polling knows by now, and counts the requests that waited for them. */
   #updateNames(): void {
     const nowSteadyMs = steadyNow();
-    const isDue = this.appliance.objectives.length > 0 && nowSteadyMs - this.#namesUpdatedMs >= farmsEveryMs;
+    const isDue = this.appliance.objectives.length > 0 && nowSteadyMs - this.#namesUpdatedAtSteadyMs >= farmsEveryMs;
     if (!this.#isDirty && this.#waiting.isEmpty && !isDue) return;
     // Takes at most a tenth of the time, however many backends there are.
-    if (nowSteadyMs - this.#namesUpdatedMs < 10 * this.#namesUpdateMs) return;
-    this.#namesUpdatedMs = nowSteadyMs;
+    if (nowSteadyMs - this.#namesUpdatedAtSteadyMs < 10 * this.#namesUpdateTookMs) return;
+    this.#namesUpdatedAtSteadyMs = nowSteadyMs;
     this.#isDirty = true;
     const farms = this.#parts.farmsOf(this.appliance.name);
     this.counts.learn(farms);
@@ -300,7 +299,7 @@ class ApplianceLog implements LineConsumer {
     );
     for (const { request, times } of known) this.#countRequest(request, times);
     for (const { request, times } of late) this.#countUnnamed(request, times);
-    this.#namesUpdateMs = steadyNow() - nowSteadyMs;
+    this.#namesUpdateTookMs = steadyNow() - nowSteadyMs;
   }
 
   /** Counts a request whose names polling does not know. */
