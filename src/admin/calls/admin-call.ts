@@ -23,11 +23,6 @@ export interface AdminCall extends Caller {
   /** Set only for a call of a change that is carried out. */
   readonly plan?: PinnedPlan | undefined;
   /**
-   * Set for the dry runs of one plan, which share what they read. The appliance is not asked for
-   * parameters then, since a plan does not show them.
-   */
-  readonly planCache?: ReadCache | undefined;
-  /**
    * How far it has come. From `recorded` on, its intent is on disk and the audit gets an outcome
    * instead of a refusal; from `sent` on, the appliance may carry it out.
    */

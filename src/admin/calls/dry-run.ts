@@ -77,9 +77,20 @@ export const DryRunSchema = Type.Object(
 );
 export type DryRun = Readonly<Static<typeof DryRunSchema>>;
 
+/** What a dry run is for, and what it may use. */
+export interface DryRunUse {
+  /**
+   * A dry run for a `caller` is shown as it is. One for a `plan` does not ask the appliance for
+   * parameters, since a plan does not show them, and needs no confirmation.
+   */
+  readonly purpose: 'caller' | 'plan';
+  /** What was read; the dry runs of one plan share it. */
+  readonly cache: ReadCache;
+}
+
 /** A permitted call in its slot. */
-export interface DryRunParts {
-  readonly call: Pick<AdminCall, 'appliance' | 'target' | 'confirm' | 'force' | 'reason' | 'planCache'> & {
+export interface DryRunParts extends DryRunUse {
+  readonly call: Pick<AdminCall, 'appliance' | 'target' | 'confirm' | 'force' | 'reason'> & {
     readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
     readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
   };
@@ -93,16 +104,15 @@ export interface DryRunParts {
  * Runs all checks of a call without sending it; sends only reads and the request for parameters.
  */
 export async function dryRunCall(parts: DryRunParts): Promise<DryRun> {
-  const { call, session, clearance } = parts;
+  const { call, session, clearance, purpose, cache } = parts;
   const { target, body } = call;
   const { operationId, row, method } = target.operation;
-  const cache: ReadCache = call.planCache ?? new Map();
   const findings = await inspectCall(target, body?.fields ?? {}, session, cache);
   const validation = await validate(parts);
-  const current = method === 'GET' ? null : await readCurrentObject(parts, cache);
+  const current = method === 'GET' ? null : await readCurrentObject(parts);
   const expected = confirmationOf(target, call.appliance);
   // The plan of a change names the object, and somebody looks at it.
-  const isGiven = call.planCache !== undefined || isConfirmed(call.confirm, expected);
+  const isGiven = purpose === 'plan' || isConfirmed(call.confirm, expected);
   const confirmation = { required: expected.length > 0, expected, given: isGiven };
   const because = refusalReasons(parts, confirmation, findings);
   const unlessRefused = clearance === 'needs_approval' ? 'wait for approval' : 'be sent';
@@ -126,13 +136,12 @@ export async function dryRunCall(parts: DryRunParts): Promise<DryRun> {
   };
 }
 
-async function validate({ call, session, frozen }: DryRunParts): Promise<Validation> {
-  const { target, body, planCache } = call;
+async function validate({ call: { target, body }, session, frozen, purpose }: DryRunParts): Promise<Validation> {
   const { row, method } = target.operation;
   const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
   if (row.body === 'none') return unchecked('The operation takes no body.');
   if (row.body !== 'json') return unchecked('The appliance looks at a file when it has it, not before.');
-  if (planCache) return unchecked('A plan does not show the parameters.');
+  if (purpose === 'plan') return unchecked('A plan does not show the parameters.');
   if (frozen)
     return unchecked(
       `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`,
@@ -169,17 +178,20 @@ const maxObjectBytes = 262_144;
  * same path, else of the nearest path above it. Null when nothing there may be read, or the
  * appliance does not answer. A plan shows what its guards have read.
  */
-async function readCurrentObject(
-  { call: { target, principal, planCache }, session }: DryRunParts,
-  cache: ReadCache,
-): Promise<CurrentObject | null> {
+async function readCurrentObject({
+  call: { target, principal },
+  session,
+  purpose,
+  cache,
+}: DryRunParts): Promise<CurrentObject | null> {
   const wanted = nearestRead(target.path, principal);
   const found =
     wanted && !(await mayHaveSideEffect(session, wanted)) ? wanted : nearestRead(target.path, principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
   if (isKnownSilent(session, params.farmname) || (await hasSilentProxy(cache, params))) return null;
-  const known = await planCache?.get(cacheKey(operation, params))?.catch(() => undefined);
+  const read = purpose === 'plan' ? cache.get(cacheKey(operation, params)) : undefined;
+  const known = await read?.catch(() => undefined);
   if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {
     const { status, headers, text } = await readResponse(session, { method: 'GET', path }, maxObjectBytes);

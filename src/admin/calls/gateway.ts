@@ -24,7 +24,7 @@ import type { AdminResponse, AdminCall } from './admin-call.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { assertConfirmed, type Clearance, clearanceOf, requireClearance } from './approval.ts';
 import { discover } from './discovery.ts';
-import { type DryRun, dryRunCall } from './dry-run.ts';
+import { type DryRun, type DryRunUse, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { type L4Baseline, probeL4Before, verifyCall } from './l4-probe.ts';
 import { hasSideEffectNow, UnansweredReads } from './side-effects.ts';
@@ -146,7 +146,7 @@ export class Gateway {
   }
 
   /** Makes a dry run: all steps but sending, with the refusals listed. */
-  async dryRun(call: AdminCall): Promise<DryRun> {
+  async dryRun(call: AdminCall, use: DryRunUse = { purpose: 'caller', cache: new Map() }): Promise<DryRun> {
     const { recorder, freeze, approvals } = this.#parts;
     this.#authorise(call);
     const { risk } = call.target.operation.row;
@@ -154,8 +154,10 @@ export class Gateway {
     return await this.#inQueue(call, options, async ({ session }) => {
       // The dry run of a change asks the appliance for parameters with a method other than GET, so
       // it is audited first. One for a plan does not ask, and its change has records of its own.
-      if (risk !== 'read' && !call.planCache) await recorder.recordOrRefuse(auditSubjectOf(call), { event: 'dry_run' });
+      if (risk !== 'read' && use.purpose === 'caller')
+        await recorder.recordOrRefuse(auditSubjectOf(call), { event: 'dry_run' });
       return await dryRunCall({
+        ...use,
         call,
         session,
         frozen: freeze.state !== undefined && isWriteRisk(risk),

@@ -110,7 +110,7 @@ function createCalls(
     },
     buildCall,
     send,
-    dryRun: async (write) => await gateway.dryRun({ ...buildCall(write), planCache: cache }),
+    dryRun: async (write) => await gateway.dryRun(buildCall(write), { purpose: 'plan', cache }),
     parametersOf: (write) => gateway.parametersOf(operationCall(operations, write), { ...caller, id, appliance }),
     urlOf: (write) =>
       gateway

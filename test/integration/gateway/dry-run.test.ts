@@ -36,6 +36,8 @@ async function givenPlans(world: World) {
       session,
       frozen,
       clearance: 'cleared',
+      purpose: 'caller',
+      cache: new Map(),
     });
   };
   return { ...given, plan };
