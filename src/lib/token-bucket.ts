@@ -14,7 +14,7 @@ export class TokenBuckets {
   readonly #options: BucketOptions;
   readonly #now: () => number;
   /** By key; the caller bounds the number of keys. */
-  readonly #buckets = new Map<string, { readonly tokens: number; readonly atMs: number }>();
+  readonly #buckets = new Map<string, { readonly tokens: number; readonly atSteadyMs: number }>();
 
   constructor(options: BucketOptions, now = steadyNow) {
     this.#options = options;
@@ -35,7 +35,7 @@ export class TokenBuckets {
 
   /** Takes tokens, also more than there are: the key then waits until they have come back. */
   take(key: string, tokens: number): void {
-    this.#buckets.set(key, { tokens: this.left(key) - tokens, atMs: this.#now() });
+    this.#buckets.set(key, { tokens: this.left(key) - tokens, atSteadyMs: this.#now() });
   }
 
   /** Returns the seconds until a key has so many tokens; 0 if it has them now. */
@@ -47,7 +47,7 @@ export class TokenBuckets {
   /** Returns the tokens of a key; below 0 while it must wait. */
   left(key: string): number {
     const { capacity, tokenMs } = this.#options;
-    const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: capacity, atMs: this.#now() };
-    return Math.min(capacity, tokens + (this.#now() - atMs) / tokenMs);
+    const { tokens, atSteadyMs } = this.#buckets.get(key) ?? { tokens: capacity, atSteadyMs: this.#now() };
+    return Math.min(capacity, tokens + (this.#now() - atSteadyMs) / tokenMs);
   }
 }

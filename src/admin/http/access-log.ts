@@ -7,6 +7,7 @@ import { riskOf } from '../policy/policy.ts';
 import type { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { codeOfStatus } from '../../appliance/response.ts';
+import { steadyNow } from '../../lib/time.ts';
 import { contextOf, requestSubject } from './admin-request.ts';
 
 /** The places where each admin request is recorded. */
@@ -36,7 +37,7 @@ export async function recordRefusal(
 
 /** Counts and logs a request when its connection is done with it, answered or not. */
 export function recordResponse({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
-  const { principal, appliance = '', call, signal, startedAtMs, ...context } = contextOf(request);
+  const { principal, appliance = '', call, signal, startedAtSteadyMs, ...context } = contextOf(request);
   const { target = context.target, overridden = {}, stage = 'new' } = call ?? {};
   // A token that may do nothing could invent a series for each operation.
   const isRefused = reply.statusCode === 403 && stage === 'new';
@@ -56,7 +57,7 @@ export function recordResponse({ metrics, log }: AccessLogParts, request: Fastif
       status: reply.statusCode,
       ...(signal.aborted ? { left: true } : {}),
       ...overridden,
-      seconds: Math.round(performance.now() - startedAtMs) / 1_000,
+      seconds: Math.round(steadyNow() - startedAtSteadyMs) / 1_000,
     },
     'admin request',
   );

@@ -9,6 +9,7 @@ import type { AdminCall } from '../calls/admin-call.ts';
 import { AdminProblem, internalError } from '../policy/problem.ts';
 import { maxReasonLength, type AuditSubject } from '../calls/recorder.ts';
 import { decodePercent } from '../../lib/text.ts';
+import { steadyNow } from '../../lib/time.ts';
 import { pathOf } from '../../server/request-line.ts';
 import { TooManyReadersError } from '../../server/unfinished-responses.ts';
 
@@ -17,8 +18,8 @@ import { TooManyReadersError } from '../../server/unfinished-responses.ts';
  */
 export interface RequestContext {
   readonly signal: AbortSignal;
-  /** When the request came, by `performance.now()`. */
-  readonly startedAtMs: number;
+  /** When the request came. */
+  readonly startedAtSteadyMs: number;
   principal?: Principal;
   token?: Secret;
   /** An appliance that the caller may know of: clients must not invent label values. */
@@ -42,7 +43,7 @@ export function startContext(request: FastifyRequest, reply: FastifyReply): Requ
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  const context = { signal: gone.signal, startedAtMs: performance.now() };
+  const context = { signal: gone.signal, startedAtSteadyMs: steadyNow() };
   request.setDecorator<RequestContext>(decorator, context);
   return context;
 }
