@@ -96,8 +96,11 @@ export function outcomeLines({ outcome }: Pick<ShownChange, 'outcome'>): readonl
   return ['', `Outcome at ${oneLine(outcome.at, 64)}`, ...outcome.lines.map((line) => `  ${oneLine(line, 2_000)}`)];
 }
 
-/** Renders a change as {@link changeLines} does, with the commands that decide on it. */
-export function undecidedLines(change: ShownChange): readonly string[] {
+/**
+ * Renders a change as {@link changeLines} does. If nobody has decided on it, the commands for that
+ * follow.
+ */
+export function linesWithNextCommands(change: ShownChange): readonly string[] {
   const name = oneLine(change.id, 64);
   if (change.decision) return changeLines(change);
   return [

@@ -2,7 +2,7 @@ import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { ShownChange } from '../../admin/changes/change.ts';
 import { UsageError } from '../command.ts';
-import { listLines, outcomeLines, readChange, changeLines, stateLine, undecidedLines } from './change-lines.ts';
+import { listLines, outcomeLines, readChange, changeLines, stateLine, linesWithNextCommands } from './change-lines.ts';
 import type { GatewayResponse, GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
 import { type ChangeBody, postRequest } from './run-change.ts';
@@ -27,7 +27,7 @@ export async function printWaitingChange(
   const { flags, printOut, printErr, shell } = session;
   const body = await response.readBody();
   const change = readChange(parseJson(body));
-  if (!flags.json) return printLines(undecidedLines(change), { printOut, printErr });
+  if (!flags.json) return printLines(linesWithNextCommands(change), { printOut, printErr });
   printErr(stateLine(change));
   await shell.write(body);
 }
@@ -43,7 +43,9 @@ export const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string
     {
       flags: ['json'],
       run: (id, session) =>
-        sendAndPrint(session, { method: 'GET', path: pathOf(id) }, (response) => undecidedLines(readChange(response))),
+        sendAndPrint(session, { method: 'GET', path: pathOf(id) }, (response) =>
+          linesWithNextCommands(readChange(response)),
+        ),
     },
   ],
   ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],

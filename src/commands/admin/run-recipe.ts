@@ -3,7 +3,7 @@ import type { Recipe } from '../../admin/recipes/recipe.ts';
 import { oneLine } from '../../lib/text.ts';
 import { parseDuration } from '../../lib/time.ts';
 import { UsageError } from '../command.ts';
-import { stateLine, stepLines, undecidedLines } from './change-lines.ts';
+import { stateLine, stepLines, linesWithNextCommands } from './change-lines.ts';
 import { askFlags, askForChange, waitsExitCode } from './changes.ts';
 import { readText } from './content.ts';
 import { printLines } from './render.ts';
@@ -148,7 +148,7 @@ function exitCodeOf(change: ShownChange, session: AdminSession): number {
   const { state, id } = change;
   if (state === 'done') return 0;
   if (state === 'pending') {
-    printLines(undecidedLines(change), session);
+    printLines(linesWithNextCommands(change), session);
     return waitsExitCode;
   }
   if (session.flags.detach) {
