@@ -25,7 +25,7 @@ import { createMetricsApp } from '../server/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../server/web-access.ts';
 import { openToAll } from '../server/web-policy.ts';
 import { type Prepare, prepareAndCommit } from '../lib/prepared.ts';
-import type { Outcome } from '../lib/check.ts';
+import type { Result } from '../lib/check.ts';
 import { BasePaths } from '../appliance/base-paths.ts';
 import { HostResolver } from '../lib/host-resolver.ts';
 import { createSlots } from '../lib/slots.ts';
@@ -156,7 +156,7 @@ export class Daemon {
   }
 
   /** Reads and applies the configuration; resolves to what changed, or to why nothing did. */
-  async reload(): Promise<Outcome<string>> {
+  async reload(): Promise<Result<string>> {
     return (await this.#reloader?.reload()) ?? { error: 'there is no configuration to reload' };
   }
 

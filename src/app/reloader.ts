@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/problems.ts';
-import { type Outcome, toError } from '../lib/check.ts';
+import { type Result, toError } from '../lib/check.ts';
 import { FileKindError } from '../lib/disk.ts';
 import { ListenError, RestartNeededError } from '../lib/listen.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
@@ -27,7 +27,7 @@ export class Reloader {
   readonly #parts: ReloaderParts;
   #last: Promise<unknown> = Promise.resolve();
   /** The reload that was requested and has not begun to read. */
-  #requested: Promise<Outcome<string>> | undefined;
+  #requested: Promise<Result<string>> | undefined;
   #applying: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -40,7 +40,7 @@ export class Reloader {
    * Reads everything again; resolves to a summary of what changed, or to why nothing did. Both are
    * for people and contain no secret. Calls that come before the reading begins share one result.
    */
-  reload(): Promise<Outcome<string>> {
+  reload(): Promise<Result<string>> {
     return (this.#requested ??= this.#enqueue(() => {
       this.#requested = undefined;
       return this.#loadAndApply(() => this.#parts.source.load(), 'asked for');
@@ -64,13 +64,13 @@ export class Reloader {
     await this.#applying;
   }
 
-  #enqueue(work: () => Promise<Outcome<string>>): Promise<Outcome<string>> {
+  #enqueue(work: () => Promise<Result<string>>): Promise<Result<string>> {
     const run = this.#last.then(work);
     this.#last = run;
     return run;
   }
 
-  async #loadAndApply(load: () => Promise<LoadedConfiguration | undefined>, because: string): Promise<Outcome<string>> {
+  async #loadAndApply(load: () => Promise<LoadedConfiguration | undefined>, because: string): Promise<Result<string>> {
     const { source, apply, self, log, now } = this.#parts;
     try {
       const loaded = await load();

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import { errorCode, type Outcome } from '../lib/check.ts';
+import { errorCode, type Result } from '../lib/check.ts';
 import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
 import { readTextFile, type TlsFiles } from './server-address.ts';
 import { UsageError } from './command.ts';
@@ -27,7 +27,7 @@ function assertUsable({ ca, cert, key }: TlsFiles): void {
   }
 }
 
-async function parsePemFile<T>(what: string, path: string, read: (text: string) => Outcome<T>): Promise<T> {
+async function parsePemFile<T>(what: string, path: string, read: (text: string) => Result<T>): Promise<T> {
   const outcome = read(await readTextFile(what, path, 'certificates'));
   if ('error' in outcome) throw new UsageError(`${what} ${outcome.error}`);
   return outcome.value;

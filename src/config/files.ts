@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { errorCode, type Outcome } from '../lib/check.ts';
+import { errorCode, type Result } from '../lib/check.ts';
 import { globMatcher } from '../lib/text.ts';
 import { isSame } from '../lib/same.ts';
 import { kindOf } from '../lib/disk.ts';
@@ -16,7 +16,7 @@ export interface Files {
    * Resolves to the sorted paths that match a pattern, whose last part may contain `*`; a pattern
    * without one matches itself. A folder that cannot be read is a problem, not an empty list.
    */
-  list(pattern: string): Promise<Outcome<readonly string[]>>;
+  list(pattern: string): Promise<Result<readonly string[]>>;
   /** The texts of the main files that were read, by path. */
   readonly mainTexts: ReadonlyMap<string, string>;
   /** The files that were read, contain an API key or a private key, and are readable by everybody. */
@@ -39,7 +39,7 @@ export function createFiles(
 ): Files {
   const mainTexts = new Map<string, string>();
   const seen = new Map<string, string>();
-  const listed = new Map<string, Outcome<readonly string[]>>();
+  const listed = new Map<string, Result<readonly string[]>>();
   const exposed = new Set<string>();
 
   const readText: ReadText = async (path, purpose) => {
@@ -83,7 +83,7 @@ export function createFiles(
  * Returns no files for a missing folder, like a shell; a missing file without `*` fails when it is
  * read.
  */
-async function expandPattern(pattern: string, access: FileAccess): Promise<Outcome<readonly string[]>> {
+async function expandPattern(pattern: string, access: FileAccess): Promise<Result<readonly string[]>> {
   const name = basename(pattern);
   if (!name.includes('*')) return { value: [pattern] };
   const folder = dirname(pattern);
@@ -161,7 +161,7 @@ const limits = {
 } as const;
 
 /** Reads a text file; an error says what is wrong with it. */
-export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Outcome<string>>;
+export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Result<string>>;
 
 /**
  * Reads a regular file, also behind a symbolic link. Does not open pipes and devices, which may
@@ -172,7 +172,7 @@ export async function readFileText(
   path: string,
   purpose: keyof typeof limits,
   access: FileAccess = createFileAccess(),
-): Promise<Outcome<string>> {
+): Promise<Result<string>> {
   let foundPath: string | undefined;
   try {
     const status = await access(path, () => stat(path));

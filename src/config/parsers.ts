@@ -4,7 +4,7 @@ import { parseEndpoint, parseListenAddress, parseNetwork } from '../lib/address.
 import { NamePattern } from '../lib/name-pattern.ts';
 import { Secret } from '../lib/secret.ts';
 import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
-import type { Outcome } from '../lib/check.ts';
+import type { Result } from '../lib/check.ts';
 import { schedule } from './schedule.ts';
 import { parseDuration } from '../lib/time.ts';
 
@@ -30,7 +30,7 @@ function describeLimits({ above, from, to }: QuantityLimits): string {
 }
 
 function quantity(what: string, parse: (text: string) => number | undefined) {
-  return (text: string, limits: QuantityLimits): Outcome<number> => {
+  return (text: string, limits: QuantityLimits): Result<number> => {
     const value = parse(text);
     if (value === undefined) return { error: `must be ${what}` };
     const limit = (edge: string | undefined) => (edge === undefined ? undefined : parse(edge));
@@ -92,7 +92,7 @@ export const parsers = {
   serverName,
   tokenDigest,
   tokenName,
-} satisfies Record<string, (text: string, limits: QuantityLimits) => Outcome<unknown>>;
+} satisfies Record<string, (text: string, limits: QuantityLimits) => Result<unknown>>;
 
 export type ParserName = keyof typeof parsers;
 
@@ -102,7 +102,7 @@ export type ParsedValue<Name extends ParserName> = Extract<
 >['value'];
 
 /** Parses an API key; an error names the position in the key, never its characters. */
-function apiKey(text: string): Outcome<Secret> {
+function apiKey(text: string): Result<Secret> {
   if (text === '') return { error: 'contains no key; put the API key of the appliance into it' };
   const misfit = text.search(/[^\x21-\x7e]/);
   if (misfit === -1) return { value: new Secret(text) };
@@ -112,7 +112,7 @@ function apiKey(text: string): Outcome<Secret> {
 }
 
 /** Checks that OpenSSL takes a suite, and that it encrypts; returns its name as written. */
-function cipherSuite(text: string): Outcome<string> {
+function cipherSuite(text: string): Result<string> {
   try {
     if (!/^TLS_(?!.*_NULL_)\w+$/.test(text)) throw new Error('no suite that encrypts');
     createSecureContext({ ciphers: text });
@@ -122,7 +122,7 @@ function cipherSuite(text: string): Outcome<string> {
   }
 }
 
-function applianceName(text: string): Outcome<string> {
+function applianceName(text: string): Result<string> {
   if (/^\P{Cc}{1,128}$/u.test(text)) return { value: text };
   return { error: 'must be 1 to 128 characters without line breaks or other control characters' };
 }
@@ -130,7 +130,7 @@ function applianceName(text: string): Outcome<string> {
 /** Longer patterns take seconds to compile. */
 const maxPatternLength = 2_000;
 
-function farmPattern(text: string): Outcome<NamePattern> {
+function farmPattern(text: string): Result<NamePattern> {
   if (text.length > maxPatternLength)
     return { error: `is longer than ${maxPatternLength} characters; split it into shorter patterns` };
   try {
@@ -146,7 +146,7 @@ function farmPattern(text: string): Outcome<NamePattern> {
 /**
  * Parses 64 hex digits to lower case, also from a line of openssl (`sha256 Fingerprint=AB:CD:…`).
  */
-function fingerprint(text: string): Outcome<string> {
+function fingerprint(text: string): Result<string> {
   const digits = text
     .replace(/^sha-?256 fingerprint\s*=\s*/i, '')
     .replaceAll(':', '')
@@ -155,30 +155,30 @@ function fingerprint(text: string): Outcome<string> {
   return { error: 'must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it' };
 }
 
-function headerValue(text: string): Outcome<string> {
+function headerValue(text: string): Result<string> {
   if (/^[\x20-\x7e]{0,4096}$/.test(text)) return { value: text.trim() };
   return { error: 'cannot be sent in an HTTP header; write one line of ASCII' };
 }
 
 /** Checks an IP address, with or without a port; returns it as written. */
-function endpoint(text: string): Outcome<string> {
+function endpoint(text: string): Result<string> {
   if (parseEndpoint(text)) return { value: text };
   return { error: 'must be an IP address, with or without a port: 203.0.113.7, 203.0.113.7:443, [2001:db8::7]:443' };
 }
 
 /** Checks a network in CIDR notation, or a single address; returns it as written. */
-function network(text: string): Outcome<string> {
+function network(text: string): Result<string> {
   if (parseNetwork(text)) return { value: text };
   return { error: 'must be a network such as 192.0.2.0/24 or 2001:db8::/64, or an IP address' };
 }
 
 /** Parses a duration to milliseconds; a bare 0 needs no unit. */
-function interval(text: string, limits: QuantityLimits): Outcome<number> {
+function interval(text: string, limits: QuantityLimits): Result<number> {
   return text === '0' ? { value: 0 } : duration(text, limits);
 }
 
 /** Parses `300ms for 99%`: a time, and the part of requests within it. */
-function latency(text: string): Outcome<{ readonly thresholdMs: number; readonly ratio: number }> {
+function latency(text: string): Result<{ readonly thresholdMs: number; readonly ratio: number }> {
   const [, time = '', part = ''] = /^(\S+) for (\S+)$/.exec(text.trim()) ?? [];
   const thresholdMs = parseDuration(time);
   const ratioOfRequests = parseRatio(part) ?? 0;
@@ -187,11 +187,11 @@ function latency(text: string): Outcome<{ readonly thresholdMs: number; readonly
   return { error: 'must be a time and a share from 50% to less than 100%, such as 300ms for 99%' };
 }
 
-function pattern(text: string): Outcome<string> {
+function pattern(text: string): Result<string> {
   return text === '' ? { error: 'is empty; write a name or a pattern, or take it out of the list' } : { value: text };
 }
 
-function serverName(text: string): Outcome<string> {
+function serverName(text: string): Result<string> {
   if (/^(?=.*[a-z])[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(text)) return { value: text };
   return {
     error:
@@ -203,18 +203,18 @@ function serverName(text: string): Outcome<string> {
  * Parses 64 hex digits to lower case. A problem quotes nothing: the text may be the token instead
  * of its digest.
  */
-function tokenDigest(text: string): Outcome<string> {
+function tokenDigest(text: string): Result<string> {
   if (/^[0-9a-f]{64}$/i.test(text)) return { value: text.toLowerCase() };
   return { error: 'must be the SHA-256 of the token, 64 hex digits; `zlb-exporter token` prints both' };
 }
 
-function tokenName(text: string): Outcome<string> {
+function tokenName(text: string): Result<string> {
   if (/^[\w.@-]{1,64}$/.test(text)) return { value: text };
   return { error: 'must be 1 to 64 characters: letters, digits and . _ @ -' };
 }
 
 /** Parses a day (its start in UTC), or a time with its zone, to Unix milliseconds. */
-function expiry(text: string): Outcome<number> {
+function expiry(text: string): Result<number> {
   const [, day] =
     /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
   if (day === undefined) {
@@ -241,7 +241,7 @@ const maxCost = 16;
 /**
  * Parses a bcrypt hash. A problem quotes nothing: the text may be the password instead of its hash.
  */
-function passwordHash(text: string): Outcome<Secret> {
+function passwordHash(text: string): Result<Secret> {
   const [, cost] = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(text) ?? [];
   if (cost === undefined || Number(cost) < 4) {
     return {
@@ -258,7 +258,7 @@ function passwordHash(text: string): Outcome<Secret> {
 }
 
 /** Checks `host:port`, `[IPv6]:port`, or `:port` for every address; returns it as written. */
-function listenAddress(text: string): Outcome<string> {
+function listenAddress(text: string): Result<string> {
   const address = parseListenAddress(text);
   if (address && (!text.startsWith('[') || isIPv6(address.host))) return { value: text };
   return { error: 'must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445' };
@@ -268,7 +268,7 @@ function listenAddress(text: string): Outcome<string> {
  * Parses the base address of an appliance: https, port 444 unless the text names one, the path as
  * given. A problem quotes nothing of it: the text may contain a password.
  */
-export function applianceUrl(text: string): Outcome<URL> {
+export function applianceUrl(text: string): Result<URL> {
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (/^http:/i.test(address)) {
     return {

@@ -1,5 +1,5 @@
 import { type CronFieldError, parse, validateDetailed } from 'node-cron';
-import type { Outcome } from '../lib/check.ts';
+import type { Result } from '../lib/check.ts';
 import { isEverDue } from '../lib/cron.ts';
 
 /** The fields of an expression, in its order, and the last value of each. */
@@ -7,7 +7,7 @@ const fieldNames = ['second', 'minute', 'hour', 'day of month', 'month', 'day of
 const lastValues = [59, 59, 23, 31, 12, 7] as const;
 
 /** Parses a node-cron expression of six fields, seconds first. */
-export function schedule(text: string): Outcome<string> {
+export function schedule(text: string): Result<string> {
   const fields = text.trim().split(/\s+/);
   const form = 'must have six fields: second, minute, hour, day of month, month, day of week';
   if (fields.length === 5) return { error: `${form}. Put the second first: "0 ${fields.join(' ')}"` };

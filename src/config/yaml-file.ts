@@ -16,7 +16,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import type { Outcome } from '../lib/check.ts';
+import type { Result } from '../lib/check.ts';
 import { type ConfigLocation, keyPath, type Path, type Problems } from './problems.ts';
 import { type ReadText, withRemedy } from './files.ts';
 
@@ -36,7 +36,7 @@ export function variablesOf(env: Environment, used = new Set<string>()): Variabl
  * Replaces `${NAME}` by the environment variable of that name and `$$` by a dollar; other dollars
  * stay. If the text may be an API key, an error does not quote the name: it may be the key itself.
  */
-function substituteVariables(text: string, variable: Variables, mayBeKey: boolean): Outcome<string> {
+function substituteVariables(text: string, variable: Variables, mayBeKey: boolean): Result<string> {
   let problem: string | undefined;
   const value = text.replaceAll(/\$\$|\$\{([^}]*)(\}?)/g, (found, name?: string, end?: string) => {
     if (name === undefined) return '$';

@@ -31,4 +31,4 @@ export function parseJson(text: Buffer | string): unknown {
   }
 }
 
-export type Outcome<T> = { readonly value: T } | { readonly error: string };
+export type Result<T> = { readonly value: T } | { readonly error: string };

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { errorCode, type Outcome } from './check.ts';
+import { errorCode, type Result } from './check.ts';
 import { Secret } from './secret.ts';
 import { oneLine } from './text.ts';
 
@@ -9,7 +9,7 @@ import { oneLine } from './text.ts';
  * Returns only the certificates of a PEM text: a private key in the same file must not stay in
  * memory.
  */
-export function certificatesIn(text: string): Outcome<string> {
+export function certificatesIn(text: string): Result<string> {
   const found = certificateParts(text);
   if (found.length === 0) {
     return {
@@ -39,7 +39,7 @@ function isCertificate(pem: string): boolean {
 }
 
 /** Returns the first private key of a PEM text, as PEM. */
-export function privateKeyIn(text: string): Outcome<Secret> {
+export function privateKeyIn(text: string): Result<Secret> {
   const [pem] = /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----.*?(?:-----END \1-----|$)/s.exec(text) ?? [];
   if (pem === undefined) {
     return {

@@ -6,7 +6,7 @@ import type { History } from '../history/history.ts';
 import type { TwinWatch } from '../history/twin-watch.ts';
 import type { Exposition, Representation } from '../metrics/exposition.ts';
 import { inFormat } from '../metrics/render.ts';
-import type { Outcome } from '../lib/check.ts';
+import type { Result } from '../lib/check.ts';
 import { closedSignal } from '../lib/closed-signal.ts';
 import { createSlots } from '../lib/slots.ts';
 import { decodePercent } from '../lib/text.ts';
@@ -42,7 +42,7 @@ export interface MetricsAppDependencies {
    * Resolves to what changed, or to why nothing did; both are for people and contain no secret.
    * Undefined if reloading by HTTP is off.
    */
-  readonly reload?: (() => Promise<Outcome<string>>) | undefined;
+  readonly reload?: (() => Promise<Result<string>>) | undefined;
   readonly lastMinuteOf: LastMinuteOf;
   readonly history: Pick<History, 'find' | 'findText' | 'timesOf'>;
   readonly twinOf: TwinWatch['twinOf'];

@@ -1,7 +1,7 @@
 import type { ApplianceError, FailureReason } from '../../appliance/errors.ts';
 import { tryApiKey } from '../../app/connect-appliance.ts';
 import { loadSettings } from '../../app/load-settings.ts';
-import { assert, type Outcome } from '../../lib/check.ts';
+import { assert, type Result } from '../../lib/check.ts';
 import type { HostResolver } from '../../lib/host-resolver.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { forbiddenIn } from '../check/findings.ts';
@@ -20,7 +20,7 @@ interface KeyCandidate {
  * Tries an API key; resolves to its rights, for people, or to why it does not work and what to do
  * about it.
  */
-export async function tryKey(candidate: KeyCandidate, stopped: AbortSignal): Promise<Outcome<string>> {
+export async function tryKey(candidate: KeyCandidate, stopped: AbortSignal): Promise<Result<string>> {
   const { name, url, apiKey, tls, resolver } = candidate;
   const settings = await loadSettings({
     content: { appliances: [{ name, url, api_key: apiKey.reveal(), tls }] },
@@ -34,7 +34,7 @@ export async function tryKey(candidate: KeyCandidate, stopped: AbortSignal): Pro
   return refused === undefined ? rightsOf(await probeAppliance(shared)) : { error: refused };
 }
 
-function rightsOf(probe: Awaited<ReturnType<typeof probeAppliance>>): Outcome<string> {
+function rightsOf(probe: Awaited<ReturnType<typeof probeAppliance>>): Result<string> {
   const { failure } = probe;
   const forbidden = forbiddenIn({ probe }).join(', ');
   if (failure === undefined) {
