@@ -232,7 +232,7 @@ export class Daemon {
     return createGatewayLifecycle(waits, () => ({
       ...this.#connecting,
       fleet: this.#fleet,
-      onWrite: (call, farm) => this.#history.recordCall(call, farm),
+      recordInHistory: (call, farm) => this.#history.recordCall(call, farm),
       // Created once, so that counters survive when the gateway is switched off and on again.
       metrics: (metrics ??= createAdminMetrics(this.#self.registry)),
       build,

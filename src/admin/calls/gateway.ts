@@ -53,10 +53,10 @@ export interface GatewayParts {
   /** What the L4 farms of an appliance may be probed at. */
   readonly vipLimitsOf: (appliance: string) => VipLimits | undefined;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Called right before a write is sent; the returned function is called with its outcome. */
-  readonly onWrite: (call: GatewayCall, farm: string) => (text: string, status: number | undefined) => void;
-  /** Called after each write, whatever its outcome. */
-  readonly onWritten: (appliance: string, area: Area, farm: string | undefined) => void;
+  /** Records a write right before it is sent; the returned function records its outcome. */
+  readonly recordInHistory: (call: GatewayCall, farm: string) => (text: string, status: number | undefined) => void;
+  /** Reads again what a write may have changed, whatever its outcome. */
+  readonly refresh: (appliance: string, area: Area, farm: string | undefined) => void;
 }
 
 type QueuedCaller = Pick<AdminCall, 'principal' | 'appliance' | 'signal'>;
@@ -295,8 +295,8 @@ export class Gateway {
   }
 
   async #forward(call: AdminCall, context: SlotContext): Promise<AdminResponse> {
-    const { memory, freeze, timeoutMs, onWrite } = this.#parts;
-    let reportOutcome: ReturnType<GatewayParts['onWrite']> | undefined;
+    const { memory, freeze, timeoutMs, recordInHistory } = this.#parts;
+    let reportOutcome: ReturnType<GatewayParts['recordInHistory']> | undefined;
     return await forward({
       call,
       ...context,
@@ -305,7 +305,7 @@ export class Gateway {
       timeoutMs: Math.min(call.limitMs ?? timeoutMs(), timeoutMs()),
       beforeSending: () => {
         this.#recheck(call, context);
-        if (isWrite(call.target)) reportOutcome = onWrite(...this.#historyEntryOf(call));
+        if (isWrite(call.target)) reportOutcome = recordInHistory(...this.#historyEntryOf(call));
       },
       onOutcome: async (outcome) => {
         const { status } = outcome;
@@ -316,14 +316,14 @@ export class Gateway {
   }
 
   async #recordOutcome(call: AdminCall, outcome: EventFields): Promise<void> {
-    const { recorder, metrics, onWritten } = this.#parts;
+    const { recorder, metrics, refresh } = this.#parts;
     const { appliance, target, body } = call;
     const { row, method, template: endpoint } = target.operation;
     if (isWrite(target)) {
       this.#countWrite(call);
       this.#unanswered.record(call, outcome);
       metrics.sent({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
-      onWritten(appliance, row.area, farmOf(target, body));
+      refresh(appliance, row.area, farmOf(target, body));
     }
     if (isAudited(call)) await recorder.recordBestEffort(auditSubjectOf(call), outcome);
   }

@@ -94,7 +94,7 @@ export function bodyOf(
  * Reads the body that the operation takes, or refuses it; undefined for an operation without a
  * body.
  */
-export async function readBody(
+export async function readRequestBody(
   kind: BodyKind,
   request: UnreadBody,
   limits: BodyLimits,

@@ -109,14 +109,14 @@ export async function readResponse(
   const { path } = request;
   const { status, headers, body } = await send(request);
   try {
-    return { status, headers, text: (await readBody({ status, body }, path, maxBytes)).toString() };
+    return { status, headers, text: (await readResponseBody({ status, body }, path, maxBytes)).toString() };
   } catch (error) {
     throw toBodyError(error, { path, signal }, status);
   }
 }
 
 /** Reads a response to its end. Rejects with `oversize` if it is longer than `maxBytes`. */
-export async function readBody(
+export async function readResponseBody(
   { status, body }: Pick<RelayResponse, 'status' | 'body'>,
   path: string,
   maxBytes: number,

@@ -4,7 +4,7 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { maxValuesOf } from '../../appliance/reply-bounds.ts';
 import type { AdminCall, PinnedPlan } from '../calls/admin-call.ts';
-import { readBody } from '../calls/session.ts';
+import { readResponseBody } from '../calls/session.ts';
 import { bodyOf } from '../calls/request-body.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { type ReadCache, cacheKey } from '../policy/guards/guard.ts';
@@ -19,7 +19,7 @@ import type { NewChange } from './task.ts';
 
 export interface ChangeCallsParts {
   /** All records of the calls have its id. */
-  readonly change: NewChange;
+  readonly request: NewChange;
   /** In whose name the calls are made. */
   readonly caller: Caller;
   /** Set once it may change something. */
@@ -44,8 +44,8 @@ export function createRecipeContext(
   context: ChangesContext,
   parts: ChangeCallsParts,
 ): RecipeContext & { readonly calls: ChangeCalls } {
-  const { change, caller } = parts;
-  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = change;
+  const { request, caller } = parts;
+  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = request;
   return {
     calls: createCalls(context, parts),
     values: task.parameters,
@@ -68,8 +68,8 @@ function createCalls(
   { gateway, operations }: Pick<ChangesContext, 'gateway' | 'operations'>,
   parts: ChangeCallsParts,
 ): ChangeCalls {
-  const { change, caller, cache = new Map() } = parts;
-  const { id, appliance } = change;
+  const { request, caller, cache = new Map() } = parts;
+  const { id, appliance } = request;
   const buildCall = (write: Write): AdminCall => buildAdminCall(operationCall(operations, write), write, parts);
 
   async function send(call: AdminCall): Promise<CallResponse> {
@@ -78,7 +78,7 @@ function createCalls(
       const clearance = gateway.admit(call);
       if (clearance === 'needs_approval') throw approvalNeeded(call);
       const response = await gateway.send(call, clearance);
-      const body = await readBody(response, path, maxAnswerBytes);
+      const body = await readResponseBody(response, path, maxAnswerBytes);
       const mediaType = mediaTypeOf(response.headers['content-type'] ?? '');
       const whole = { status: response.status, mediaType, requestId: id, body };
       if (whole.status >= 400) throw applianceError(whole, appliance);
@@ -122,9 +122,9 @@ function createCalls(
 function buildAdminCall(
   target: OperationCall,
   { content }: Write,
-  { change, caller, plan }: ChangeCallsParts,
+  { request, caller, plan }: ChangeCallsParts,
 ): AdminCall {
-  const { id, appliance, reason, force, breakGlass = false } = change;
+  const { id, appliance, reason, force, breakGlass = false } = request;
   const { row } = target.operation;
   return {
     ...caller,

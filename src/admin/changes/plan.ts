@@ -33,12 +33,12 @@ export function titleOf(task: Task): string {
 }
 
 /** Plans with the rights of the caller: nobody learns more than its token may read. */
-export async function planChange(context: ChangesContext, change: NewChange, caller: Caller): Promise<PlannedChange> {
+export async function planChange(context: ChangesContext, request: NewChange, caller: Caller): Promise<PlannedChange> {
   const cache: ReadCache = new Map();
-  const writeCount = context.gateway.writeCountOf(change.appliance);
+  const writeCount = context.gateway.writeCountOf(request.appliance);
   try {
-    const made = await makePlan(change, createRecipeContext(context, { change, caller, cache }));
-    return { ...change, ...made, reads: { cache, writeCount, atSteadyMs: steadyNow() } };
+    const made = await makePlan(request, createRecipeContext(context, { request, caller, cache }));
+    return { ...request, ...made, reads: { cache, writeCount, atSteadyMs: steadyNow() } };
   } catch (error) {
     throw asPlanError(error);
   }

@@ -67,7 +67,7 @@ async function runChange(
   const sent = secretsOf(planned.task);
   const redacted = (text: string): string => context.recorder.redact(text, runner.token, maxLine, sent) ?? '';
   await context.store.transition(entry, { state: 'executing' });
-  const parts = { change: planned, plan: pinPlan(entry.change, planned) };
+  const parts = { request: planned, plan: pinPlan(entry.change, planned) };
   // A rollback goes on when nobody waits any more: only a stop of the exporter ends it.
   const rollbackContext = createRecipeContext(context, {
     ...parts,

@@ -28,7 +28,7 @@ export interface GatewaySettings extends Settings {
 export interface GatewayDependencies {
   readonly fleet: Pick<Fleet, 'refresh' | 'status' | 'statusOf'>;
   /** See `History.recordCall`. */
-  readonly onWrite: GatewayParts['onWrite'];
+  readonly recordInHistory: GatewayParts['recordInHistory'];
   readonly metrics: AdminMetrics;
   readonly resolver: HostResolver;
   readonly basePaths: BasePaths;

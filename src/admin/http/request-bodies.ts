@@ -7,7 +7,13 @@ import { malformedBody } from '../changes/task.ts';
 import { decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { BodyKind } from '../../appliance/api/row.ts';
-import { type BodyLimits, type BodyQuota, readBody, type RequestBody, type UnreadBody } from '../calls/request-body.ts';
+import {
+  type BodyLimits,
+  type BodyQuota,
+  readRequestBody,
+  type RequestBody,
+  type UnreadBody,
+} from '../calls/request-body.ts';
 import { callerOf } from './admin-request.ts';
 
 /**
@@ -73,7 +79,7 @@ export function createRequestBodies(limits: BodyLimits) {
    * {@link AdminProblem} for another body.
    */
   async function read(request: FastifyRequest, kind: BodyKind): Promise<RequestBody | undefined> {
-    return await readBody(kind, await acceptBody(request), limits);
+    return await readRequestBody(kind, await acceptBody(request), limits);
   }
 
   return {

@@ -115,8 +115,9 @@ const sweepEveryMs = 5_000;
 function createGatewayCore(services: GatewayServices) {
   // Settings are read at each use: a reload may change them.
   const approvals = (): ApprovalSettings => services.settings.admin.approvals;
+  const lasting = withoutSettings(services);
   const shared = {
-    ...services,
+    ...lasting,
     vipLimitsOf: (name: string) => services.settings.appliances.find((each) => each.name === name)?.vip,
     sleep,
     steadyNow,
@@ -127,7 +128,7 @@ function createGatewayCore(services: GatewayServices) {
     memory: services.bodyLimits.memory,
     timeoutMs: () => services.settings.admin.timeoutMs,
     approvals,
-    onWritten: (appliance, area, farm) => services.fleet.refresh(appliance, area, farm),
+    refresh: (appliance, area, farm) => services.fleet.refresh(appliance, area, farm),
   });
   // Shared by all plans, so that a folder that hangs is not read again meanwhile.
   const access = createFileAccess();
@@ -142,7 +143,7 @@ function createGatewayCore(services: GatewayServices) {
     settings: approvals,
     probeLimitsOf: (appliance) => probeLimitsOf(appliance, services.settings),
   });
-  const proposals = new Proposals({ ...services, changes, recipes });
+  const proposals = new Proposals({ ...lasting, changes, recipes });
   const sweep = (): void => void Promise.all([services.freeze.retrySave(), changes.sweep()]);
   const timer = setInterval(sweep, sweepEveryMs);
   return {
@@ -156,6 +157,12 @@ function createGatewayCore(services: GatewayServices) {
       services.metrics.noChanges();
     },
   };
+}
+
+/** Returns what stays the same when a reload replaces the settings. */
+function withoutSettings(services: GatewayServices): Omit<GatewayServices, 'settings'> {
+  const { settings: _, ...lasting } = services;
+  return lasting;
 }
 
 /** Returns the appliances whose key for changes is another one than that of polling. */
@@ -172,7 +179,7 @@ async function openListener(
   admin: AdminSettings = services.settings.admin,
 ): Promise<OpenListener> {
   const listener = await createAdminApp({
-    ...services,
+    ...withoutSettings(services),
     gateway,
     changes,
     proposals,

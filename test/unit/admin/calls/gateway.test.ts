@@ -11,7 +11,7 @@ import { createPrincipals, type Principal } from '../../../../src/admin/policy/p
 import type { AdminAppliance } from '../../../../src/admin/calls/session.ts';
 import { createRecorder } from '../../../../src/admin/calls/recorder.ts';
 import type { AdminCall, PinnedPlan, ReadSnapshot } from '../../../../src/admin/calls/admin-call.ts';
-import { readBody, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
+import { readRequestBody, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
 import { createRequestQueue } from '../../../../src/admin/calls/request-queue.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { steadyNow } from '../../../../src/lib/time.ts';
@@ -112,8 +112,8 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     vipLimitsOf: () => ({ networks: ['127.0.0.0/8'], connectTo: {} }),
     sleep: () => Promise.resolve(),
     metrics: { sent: () => undefined, overridden: () => undefined },
-    onWrite: () => () => undefined,
-    onWritten: () => undefined,
+    recordInHistory: () => () => undefined,
+    refresh: () => undefined,
   };
   const gateway = new Gateway(parts);
 
@@ -149,7 +149,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     };
     let made: AdminCall | undefined;
     const sending = async () => {
-      const read = await readBody(target.operation.row.body, unread, bodyLimits);
+      const read = await readRequestBody(target.operation.row.body, unread, bodyLimits);
       made = { ...asked, body: read, stage: 'new' };
       if (step === 'plan') return await gateway.dryRun(made);
       const clearance = gateway.admit(made);

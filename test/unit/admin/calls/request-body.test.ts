@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
-import { bodyOf, readBody, repeatedName, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
+import { bodyOf, readRequestBody, repeatedName, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
 import type { BodyKind } from '../../../../src/appliance/api/row.ts';
 import { TooManyPartsError } from '../../../../src/lib/counted-request.ts';
 import { givenBodyMemory } from '../../../support/given-body-memory.ts';
@@ -16,7 +16,7 @@ const here = new AbortController().signal;
 /** Patient unless the test is about a slow sender: this machine may be the slow one. */
 async function givenUpload(body: Readable, contentLength: number, timeoutMs = 60_000) {
   const limits = { timeoutMs: () => timeoutMs, memory: givenBodyMemory() };
-  const read = await readBody('gzip', { contentType: 'application/gzip', contentLength, body }, limits);
+  const read = await readRequestBody('gzip', { contentType: 'application/gzip', contentLength, body }, limits);
   if (!read) throw new Error('an upload has a body');
   onTestFinished(() => read.release());
   return read;
@@ -105,7 +105,7 @@ describe('a body in memory', () => {
     const body = Readable.from([Buffer.from(text)]);
     // Patient but with a body that never comes.
     const timeoutMs = more.body instanceof PassThrough ? 50 : 60_000;
-    return await readBody(
+    return await readRequestBody(
       kind,
       { contentType: json, contentLength: text.length, body, ...more },
       { timeoutMs: () => timeoutMs, memory: givenBodyMemory() },
