@@ -104,7 +104,7 @@ export class Daemon {
     const { registry, countRefusedClient: onRefused } = this.#self;
     const store = this.#store;
     this.#twins = new TwinWatch({ store, readingsOf: (appliance) => this.#fleet.readingsOf(appliance) });
-    this.#history = new History(settings.history, { store, registry, log, now, createThread });
+    this.#history = new History(settings.history, { metrics: store, registry, log, now, createThread });
     this.#fleet = this.#createFleet();
     this.#requests = new RequestLog({
       store,
@@ -186,7 +186,7 @@ export class Daemon {
   }
 
   #listeners(settings: Settings): readonly Prepare[] {
-    return [() => this.#requests.prepare(requestsIn(settings)), () => this.#gateway.prepare(settings)];
+    return [() => this.#requests.prepare(requestLogSettingsOf(settings)), () => this.#gateway.prepare(settings)];
   }
 
   /** Watches the appliances of the settings, and no others. */
@@ -194,7 +194,7 @@ export class Daemon {
     const change = await this.#fleet.watch(watchedAppliances(settings));
     this.#requests.publish();
     this.#twins.watch(settings.twins);
-    await this.#history.watch(settings.appliances.map(rememberedAs), settings.history);
+    await this.#history.watch(settings.appliances.map(trackedAs), settings.history);
     return change;
   }
 
@@ -211,11 +211,7 @@ export class Daemon {
           store: this.#store,
           counters,
           handover,
-          listeners: [
-            listener,
-            this.#history.listenerOf(rememberedAs(appliance)),
-            this.#twins.listenerOf(appliance.name),
-          ],
+          listeners: [listener, this.#history.listenerOf(trackedAs(appliance)), this.#twins.listenerOf(appliance.name)],
           log: log.child({ appliance: appliance.name }),
           now,
           random,
@@ -295,12 +291,12 @@ function warnOfExposedKeys(log: Logger, exposed: readonly string[] = []): void {
 }
 
 /** A different address may be a different machine; its farms are not reported as changed. */
-function rememberedAs({ name, url, farms }: ApplianceSettings): TrackedAppliance {
+function trackedAs({ name, url, farms }: ApplianceSettings): TrackedAppliance {
   const patterns = [farms.include, farms.exclude].map((list) => list.map(({ source }) => source));
-  return { name, scope: url.href, farmChoice: JSON.stringify(patterns) };
+  return { name, address: url.href, farmChoice: JSON.stringify(patterns) };
 }
 
-function requestsIn({ requests, appliances }: Settings): RequestLogSettings {
+function requestLogSettingsOf({ requests, appliances }: Settings): RequestLogSettings {
   const { buckets = [], ...receiver } = requests ?? {};
   const senders = appliances.map((appliance) => ({
     name: appliance.name,

@@ -35,7 +35,7 @@ export interface HistorySettings {
 }
 
 export interface HistoryParts {
-  readonly store: Pick<MetricsStore, 'put'>;
+  readonly metrics: Pick<MetricsStore, 'put'>;
   readonly registry: Registry;
   readonly log: Logger;
   readonly now: () => number;
@@ -45,8 +45,8 @@ export interface HistoryParts {
 /** An appliance whose history is recorded. */
 export interface TrackedAppliance {
   readonly name: string;
-  /** Its address; readings of different addresses are not compared. */
-  readonly scope: string;
+  /** Readings of different addresses are not compared. */
+  readonly address: string;
   /** Its choice of farms, as a text; lists of farms of different choices are not compared. */
   readonly farmChoice?: string;
 }
@@ -74,8 +74,8 @@ class TrackedState {
   /** By {@link readingKey}. */
   readonly lastReadings = new Map<string, LastReading>();
 
-  constructor(appliance: string, store: HistoryParts['store']) {
-    this.counts = new ConfigurationChangeCounts(appliance, store);
+  constructor(appliance: string, metrics: HistoryParts['metrics']) {
+    this.counts = new ConfigurationChangeCounts(appliance, metrics);
   }
 }
 
@@ -116,12 +116,12 @@ export class History {
   }
 
   listenerOf(appliance: TrackedAppliance): StateListener {
-    const { name, scope } = appliance;
+    const { name, address } = appliance;
     return {
       onReading: (reading, transitions, moment) => {
         this.#recordConfiguration(appliance, reading, moment);
         this.#recordFarmTimes(name, reading, moment);
-        if (this.#trackedOf(name).restarts.hasRestarted(reading, scope)) this.#recordRestart(name, moment);
+        if (this.#trackedOf(name).restarts.hasRestarted(reading, address)) this.#recordRestart(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#addEvent(stateEvent(ofFarm));
       },
@@ -186,13 +186,13 @@ export class History {
   }
 
   #trackedOf(appliance: string): TrackedState {
-    const tracked = this.#tracked.get(appliance) ?? new TrackedState(appliance, this.#parts.store);
+    const tracked = this.#tracked.get(appliance) ?? new TrackedState(appliance, this.#parts.metrics);
     this.#tracked.set(appliance, tracked);
     return tracked;
   }
 
   #recordConfiguration(appliance: TrackedAppliance, found: NewReading, { atMs, atElapsedMs }: Moment): void {
-    const { name, scope: address, farmChoice = '' } = appliance;
+    const { name, address, farmChoice = '' } = appliance;
     const { collector, farm, data, askedAtElapsedMs, isWhole } = found;
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;

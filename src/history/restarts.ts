@@ -3,7 +3,7 @@ import type { NewReading } from '../state/appliance-state.ts';
 
 /** The bytes of each interface at the last reading. */
 interface LastTraffic {
-  readonly scope: string;
+  readonly address: string;
   readonly bytes: ReadonlyMap<string, number>;
 }
 
@@ -13,17 +13,17 @@ export class RestartDetector {
 
   /**
    * Returns true if the counters of all interfaces with traffic are lower than at the last reading.
-   * With another scope, the appliance may be another machine.
+   * With another address, the appliance may be another machine.
    */
-  hasRestarted({ collector, data }: NewReading, scope: string): boolean {
+  hasRestarted({ collector, data }: NewReading, address: string): boolean {
     if (collector.name !== interfacesCollector.name) return false;
     const { traffic } = data as Interfaces;
     const bytes = new Map(
       traffic.map(({ name, receivedBytes, sentBytes }) => [name, (receivedBytes ?? 0) + (sentBytes ?? 0)]),
     );
     const last = this.#last;
-    this.#last = { scope, bytes };
-    if (last?.scope !== scope) return false;
+    this.#last = { address, bytes };
+    if (last?.address !== address) return false;
     const counters = [...bytes]
       .map(([name, now]) => ({ was: last.bytes.get(name) ?? 0, now }))
       .filter(({ was }) => was > 0);

@@ -308,9 +308,9 @@ export class AppliancePoller {
     this.#publisher.invalidate();
     if (reason === 'unlicensed') this.#recheckActivation();
     if (!changes) return;
-    const { farms: changed, newFarms, version, isReactivated } = changes;
+    const { changedFarms, newFarms, version, isReactivated } = changes;
     // Until their next run, backends and probes would show what was before.
-    for (const farm of changed) void this.#refresh.readFarm(farm, newFarms.includes(farm));
+    for (const farm of changedFarms) void this.#refresh.readFarm(farm, newFarms.includes(farm));
     if (version) {
       this.#services.log.info(version, 'version changed, missing routes are tried again');
       this.#tryMissingRoutes();

@@ -56,7 +56,7 @@ const appliancesPerTick = 50;
 export class FleetPoller<Appliance extends PolledAppliance> {
   readonly #parts: FleetParts<Appliance>;
   readonly #closing = new AbortController();
-  readonly #history = new TransitionHistory();
+  readonly #transitions = new TransitionHistory();
   #watched: ReadonlyMap<string, Watched<Appliance>> = new Map();
   #isStarted = false;
   #starting: Promise<void> = Promise.resolve();
@@ -136,7 +136,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
 
   /** Returns the newest changes of state, the newest first. */
   get transitions(): readonly Transition[] {
-    return this.#history.newestFirst;
+    return this.#transitions.newestFirst;
   }
 
   /** Returns the status of one appliance as of now; undefined for one that is not watched. */
@@ -182,7 +182,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
       counters: before.poller.counters,
       ...(this.#isKnownMachine(appliance) && { handover: before.poller.handover }),
     };
-    const poller = createPoller(appliance, inherited ?? {}, this.#history);
+    const poller = createPoller(appliance, inherited ?? {}, this.#transitions);
     return { appliance, poller };
   }
 
@@ -201,7 +201,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
     this.#parts.store.arrange([...next.keys()], new Set(otherMachines.map(({ appliance }) => appliance.name)));
     this.#watched = next;
     for (const poller of created) if (before.has(poller.name)) poller.publish();
-    this.#history.keepOnly((appliance) => next.has(appliance));
+    this.#transitions.keepOnly((appliance) => next.has(appliance));
   }
 
   /** Starts one poller after the other; skips those that were closed while they waited. */

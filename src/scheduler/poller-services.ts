@@ -80,7 +80,7 @@ export interface PollerHandover {
 }
 
 export function createPollerServices(parts: AppliancePollerParts): PollerServices {
-  const { name: appliance, collectors, polling, cron, random, counters, log, now, handover } = parts;
+  const { name: appliance, collectors, watches, maxBytes, polling, cron, random, counters, log, now, handover } = parts;
   const { jitterRatio } = polling;
   const jobs = new Map(
     collectors.map((each, rank) => {
@@ -94,7 +94,15 @@ export function createPollerServices(parts: AppliancePollerParts): PollerService
   const readingLog = new ReadingLog(log);
   const readingPublisher = new ReadingPublisher({ ...parts, jobs }, [counters, readingLog]);
   const listeners = [readingPublisher, counters, readingLog, failures, ...(parts.listeners ?? [])];
-  const state = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: handover?.state });
+  const state = new ApplianceState({
+    appliance,
+    collectors: jobs,
+    watches,
+    maxBytes,
+    listeners,
+    now,
+    before: handover?.state,
+  });
   const breaker = createBreaker({ elapsedNow: state.elapsedNow, random });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
   const availability = new Availability({

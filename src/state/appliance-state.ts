@@ -39,7 +39,7 @@ interface StoredReading extends Reading, ReadingLife {
 /** What a reading shows that differs from the state before; the scheduler acts on it. */
 export interface StateDelta {
   /** Farms that are new or have another state. */
-  readonly farms: readonly string[];
+  readonly changedFarms: readonly string[];
   /** Farms that are new, or were created again with another profile. */
   readonly newFarms: readonly string[];
   readonly version?: { readonly from: string; readonly to: string | undefined } | undefined;
@@ -69,7 +69,7 @@ export interface ApplianceStateParts {
   readonly before?: ApplianceState | undefined;
 }
 
-const noDelta: StateDelta = { farms: [], newFarms: [] };
+const noDelta: StateDelta = { changedFarms: [], newFarms: [] };
 
 /** Holds the readings, facts and states of one appliance; see the head of this file. */
 export class ApplianceState {
@@ -154,10 +154,10 @@ export class ApplianceState {
     this.#readings.set(key, { ...origin, ...stored, since: sinceOf(states, now), bytes });
     this.#stale.delete(key);
     this.#lastKnown.delete(key);
-    const farms = transitions.flatMap(({ object, labels }) => (object === 'farm' ? (labels.farm ?? []) : []));
-    if (isFarmCollector(collector)) return { ...noDelta, farms };
+    const changedFarms = transitions.flatMap(({ object, labels }) => (object === 'farm' ? (labels.farm ?? []) : []));
+    if (isFarmCollector(collector)) return { ...noDelta, changedFarms };
     const learned = this.#learn(collector, stored.data);
-    return { ...learned, farms: [...farms, ...learned.newFarms] };
+    return { ...learned, changedFarms: [...changedFarms, ...learned.newFarms] };
   }
 
   /** Removes and returns stale readings. `maxAgeMs` returns the age up to which a reading is shown. */
@@ -213,7 +213,7 @@ export class ApplianceState {
     const known = new Map(before.farms?.map(({ name: farm, profile }) => [farm, profile]));
     const isNew = before.version !== undefined && after.version !== before.version;
     return {
-      farms: [],
+      changedFarms: [],
       newFarms: before.farms
         ? (after.farms ?? []).filter((farm) => known.get(farm.name) !== farm.profile).map((farm) => farm.name)
         : [],

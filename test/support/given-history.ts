@@ -9,7 +9,7 @@ import type { NewReading } from '../../src/state/appliance-state.ts';
 import { createTestPoller, type Target } from './poller.ts';
 import { textOf } from './store-text.ts';
 
-const appliance = { name: 'lb-test', scope: '' };
+const appliance = { name: 'lb-test', address: '' };
 
 /** An appliance that a test reads by hand, with its history. */
 export async function givenHistory(
@@ -23,7 +23,7 @@ export async function givenHistory(
   const lines: string[] = [];
   const found: NewReading[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const history = new History({ file, keepMs: 1e12 }, { store, registry, log, now });
+  const history = new History({ file, keepMs: 1e12 }, { metrics: store, registry, log, now });
   await history.watch([appliance]);
   const { poller, close } = createTestPoller(target, {
     apiKey,

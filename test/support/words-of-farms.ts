@@ -89,11 +89,11 @@ function givenReadings(world: World) {
         ...life,
       });
       if (areLost) return [];
-      for (const farm of listed().filter(({ name }) => changes.farms.includes(name))) {
+      for (const farm of listed().filter(({ name }) => changes.changedFarms.includes(name))) {
         await readFarm(backendsCollector, farm);
         if (changes.newFarms.includes(farm.name)) await readFarm(farmConfigCollector, farm);
       }
-      return changes.farms;
+      return changes.changedFarms;
     },
     /** Reads the backends of the farms of which the words do not say the states; returns those. */
     async needed(): Promise<readonly string[]> {

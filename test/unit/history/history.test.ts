@@ -18,10 +18,10 @@ async function given(file?: string, keepMs = 1e12) {
   const registry = new Registry();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const parts = { store, registry, log, now: () => atMs };
+  const parts = { metrics: store, registry, log, now: () => atMs };
   const history = new History({ file, keepMs }, parts);
   onTestFinished(() => history.close());
-  const appliance = { name: 'lb', scope: '' };
+  const appliance = { name: 'lb', address: '' };
   await history.watch([appliance]);
   let listener = history.listenerOf(appliance);
   const read = (bytes: Readonly<Record<string, number>>, transitions: readonly Transition[] = []) => {
@@ -43,7 +43,7 @@ async function given(file?: string, keepMs = 1e12) {
     const reading = { collector: interfacesCollector, data, askedAtElapsedMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
     listener.onReading?.(reading, [], { atMs, atElapsedMs: atMs });
   };
-  const moveTo = (scope: string): void => void (listener = history.listenerOf({ name: 'lb', scope }));
+  const moveTo = (address: string): void => void (listener = history.listenerOf({ name: 'lb', address }));
   const lost = async () => (await registry.getSingleMetric(lostMetric.name)!.get()).values[0]?.value;
   return {
     history,
@@ -190,7 +190,13 @@ it('a history that moves to another file does not wait for the thread of the old
     ask: async () => ({}),
     terminate: () => new Promise(() => undefined),
   });
-  const parts = { store, registry: new Registry(), log: pino({ level: 'silent' }), now: Date.now, createThread: hung };
+  const parts = {
+    metrics: store,
+    registry: new Registry(),
+    log: pino({ level: 'silent' }),
+    now: Date.now,
+    createThread: hung,
+  };
   const history = new History({ file: 'old.db', keepMs: 1e12 }, parts);
 
   await expect(history.watch([], { file: 'new.db', keepMs: 1e12 })).resolves.toBeUndefined();
