@@ -18,7 +18,7 @@ const lastChangedFamily = gauge(
 
 export const changeFamilies: readonly Family[] = [changesFamily, lastChangedFamily];
 
-const authors = ['gateway', 'elsewhere'] as const;
+const authors = ['gateway', outsideGateway] as const;
 const storeKey = 'history';
 /** As many farms as a list may have; an appliance may name others each time. */
 const maxFarms = 2_500;
@@ -42,7 +42,7 @@ export class ConfigurationChangeCounts {
   }
 
   #count({ by, atMs, differences }: NewEvent): void {
-    const author = by?.startsWith(outsideGateway) ? 'elsewhere' : 'gateway';
+    const author = by?.startsWith(outsideGateway) ? outsideGateway : 'gateway';
     const objects = new Map(differences.map((each) => [objectKey(each), each.object]));
     for (const object of objects.values()) {
       const key = `${object} ${author}`;

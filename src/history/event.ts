@@ -59,6 +59,9 @@ export type NewEvent = Omit<HistoryEvent, 'id' | 'count' | 'reversedMs' | 'unlis
 /** The author of a difference that no call of the gateway explains. */
 export const outsideGateway = 'elsewhere';
 
+/** The state of an appliance that answers; of another, it begins with `does not answer`. */
+export const answeringState = 'answers';
+
 /** The most events that a search returns, and the most bytes of their texts. */
 export const maxFound = 1_000;
 export const maxFoundBytes = 1_048_576;

@@ -18,7 +18,7 @@ import { readingKey, type Moment } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
 import type { GatewayCall } from './authors.ts';
 import { ConfigurationChangeCounts } from './configuration-change-counts.ts';
-import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
+import { answeringState, type Difference, type EventQuery, type FoundEvents, type NewEvent } from './event.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
 import { type FarmTime, FarmTimes, mergeTimes } from './farm-times.ts';
 import { type CreateHistoryThread, HistoryThread } from './history-thread.ts';
@@ -210,7 +210,7 @@ export class History {
     lastReadings.set(key, { seen, digest, cameMs, writtenAskedMs: isWritten ? last.writtenAskedMs : askedMs });
     if (isWritten) return;
     const before = { previousAskedMs: last?.seen.askedMs, previousCameMs: last?.cameMs };
-    const reading = { ...seen, scope, atMs: cameMs, ...before, objects: text };
+    const reading = { ...seen, scope, cameMs, ...before, objects: text };
     this.#enqueue(isSame ? { seen: [seen] } : { reading }, name);
   }
 
@@ -240,7 +240,10 @@ export class History {
   }
 
   #recordAvailability(appliance: string, isUp: boolean, because: string | undefined): void {
-    const states = ['answers', because === undefined ? 'does not answer' : `does not answer (${because})`] as const;
+    const states = [
+      answeringState,
+      because === undefined ? 'does not answer' : `does not answer (${because})`,
+    ] as const;
     const [before, after] = isUp ? states.toReversed() : states;
     const differences = [
       { object: 'appliance', farm: '', service: '', name: appliance, setting: 'state', before, after } as const,

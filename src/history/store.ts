@@ -23,7 +23,7 @@ export interface ConfiguredReading {
   readonly scope: string;
   /** When it was requested, and when it came. */
   readonly askedMs: number;
-  readonly atMs: number;
+  readonly cameMs: number;
   /** The same of the previous reading, if this process saw it. */
   readonly previousAskedMs?: number | undefined;
   readonly previousCameMs?: number | undefined;
@@ -189,14 +189,14 @@ export class HistoryStore {
   }
 
   #compare(reading: ConfiguredReading): readonly NewEvent[] {
-    const { appliance, askedMs, atMs, previousAskedMs, objects: text } = reading;
+    const { appliance, askedMs, cameMs, previousAskedMs, objects: text } = reading;
     const objects = parseObjects(text) ?? [];
     const before = this.#previousReading(reading);
     this.#writeReading(reading, before ? JSON.stringify(withFormerSettings(before.objects, objects)) : text);
     if (!before) return [];
     // After the clock was set back, the stored times may be in the future.
-    const seen = [before.seen, previousAskedMs].filter((ms): ms is number => ms !== undefined && ms <= atMs);
-    const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs };
+    const seen = [before.seen, previousAskedMs].filter((ms): ms is number => ms !== undefined && ms <= cameMs);
+    const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs: cameMs };
     const found = compareConfigured(before.objects, objects);
     const calls = found.length > 0 ? this.#callsOf(reading, between) : [];
     const differences = splitReplacements(found, calls);

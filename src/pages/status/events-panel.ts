@@ -1,5 +1,6 @@
 import { stateLabel } from '../../lib/states.ts';
 import {
+  answeringState,
   type Difference,
   eventKinds,
   type FoundEvents,
@@ -98,7 +99,7 @@ function authorMarkup(by: string, adminUrl: string | undefined): Markup {
   const [, change] = /^change (ch-[a-z0-9-]+) by /.exec(by) ?? [];
   if (by === outsideGateway) return html`<bdi>made elsewhere, not through the gateway</bdi>`;
   if (change === undefined || adminUrl === undefined)
-    return html`<bdi>${by.replace(/^elsewhere or/, 'made outside the gateway, or by')}</bdi>`;
+    return html`<bdi>${by.replace(new RegExp(`^${outsideGateway} or`), 'made outside the gateway, or by')}</bdi>`;
   return html`<a href="${`${adminUrl}/console#${change}`}"><bdi>${by}</bdi></a>`;
 }
 
@@ -108,7 +109,7 @@ function differenceItem(difference: Difference): Markup {
     object !== 'service' && service && `service ${service}`,
     object !== 'farm' && farm && `farm ${farm}`,
   ].filter(Boolean);
-  const ofAppliance = after === 'answers' ? 'well' : 'critical';
+  const ofAppliance = after === answeringState ? 'well' : 'critical';
   const level = isOneOf(statefulObjects, object) ? levelOfState(object, after) : ofAppliance;
   const change =
     setting === 'state'

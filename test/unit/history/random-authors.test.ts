@@ -110,7 +110,7 @@ class RandomHistory {
     const collector = farm === undefined ? 'farms' : 'farm_config';
     const before = { previousAskedMs: last?.askedMs, previousCameMs: last?.cameMs };
     const { appliance } = this;
-    const reading = { appliance, collector, farm: place, scope: '', askedMs, atMs: cameMs, ...before, objects: text };
+    const reading = { appliance, collector, farm: place, scope: '', askedMs, cameMs, ...before, objects: text };
     this.#noticed.push([cameMs, { reading }]);
   }
 
@@ -139,7 +139,7 @@ function toldOf(noticed: readonly Noticed[]): readonly Told[] {
   return noticed.flatMap((entry) => {
     if ('call' in entry) touches.set(entry.call.id, entry.call);
     if ('call' in entry) return [];
-    const { farm, askedMs, atMs, previousAskedMs, previousCameMs, objects: text } = entry.reading;
+    const { farm, askedMs, cameMs: atMs, previousAskedMs, previousCameMs, objects: text } = entry.reading;
     const objects = JSON.parse(text) as readonly ConfiguredObject[];
     const before = readings.get(farm);
     readings.set(farm, { askedMs, objects });

@@ -47,7 +47,9 @@ function givenStore(file = ':memory:') {
     read(objects: readonly ConfiguredObject[], farm = 'shop', scope = 'https://lb'): readonly NewEvent[] {
       atMs += minuteMs;
       const askedMs = atMs - 1_000;
-      return store.write([{ reading: { ...place, farm, scope, askedMs, atMs, objects: JSON.stringify(objects) } }]);
+      return store.write([
+        { reading: { ...place, farm, scope, askedMs, cameMs: atMs, objects: JSON.stringify(objects) } },
+      ]);
     },
     /** Has alice change a backend in the minute before the next reading. */
     touch() {
@@ -192,7 +194,7 @@ describe('the history of an appliance', () => {
       const previousAskedMs = seenMinute === undefined ? undefined : seenMinute * minuteMs - 1_000;
       const place = { appliance: 'lb', collector: 'farm_config', farm: 'shop', scope: 'https://lb' };
       const objects = JSON.stringify([backend('10.0.0.1:80', { weight })]);
-      return store.write([{ reading: { ...place, askedMs, atMs, previousAskedMs, objects } }]);
+      return store.write([{ reading: { ...place, askedMs, cameMs: atMs, previousAskedMs, objects } }]);
     };
     const touch = (minute: number, by: string): void => {
       store.write([{ call: { ...setsWeight, by, id: by, fromMs: minute * minuteMs, untilMs: minute * minuteMs + 1 } }]);
