@@ -7,15 +7,15 @@ export type BreakerState = (typeof breakerStates)[number];
 export type Breaker = ReturnType<typeof createBreaker>;
 
 const failuresToOpen = 3;
-/** The time between two probes of an appliance that does not answer. */
-const probeEveryMs = 10_000;
+/** The time between two pings of an appliance that does not answer. */
+const pingEveryMs = 10_000;
 const maxWaitMs = 120_000;
 /** The time after which an unanswered call is a sign of an outage, if all calls are faster. */
 const silenceMs = 12_000;
 
 /**
  * Creates a circuit breaker, which stops calls to an appliance that does not answer or refuses the
- * key. Waits 10 s between two probes of an appliance that does not answer. After a refused key the
+ * key. Waits 10 s between two pings of an appliance that does not answer. After a refused key the
  * wait doubles, up to 2 minutes. Jitter shortens it by up to half.
  */
 export function createBreaker({ elapsedNow, random }: { elapsedNow: () => number; random: () => number }) {
@@ -24,12 +24,12 @@ export function createBreaker({ elapsedNow, random }: { elapsedNow: () => number
   let failures = 0;
   let reason: FailureReason | undefined;
   let refusals = 0;
-  let probeAtElapsedMs = 0;
+  let pingAtElapsedMs = 0;
   let slowestMs = 0;
 
   function open(waitMs: number): void {
     state = 'open';
-    probeAtElapsedMs = elapsedNow() + waitMs * (1 - random() / 2);
+    pingAtElapsedMs = elapsedNow() + waitMs * (1 - random() / 2);
   }
 
   return {
@@ -40,9 +40,9 @@ export function createBreaker({ elapsedNow, random }: { elapsedNow: () => number
     get reason(): FailureReason | undefined {
       return reason;
     },
-    /** Milliseconds until the next probe; 0 if one may start. */
+    /** Milliseconds until the next ping; 0 if one may start. */
     get waitMs(): number {
-      return state === 'open' ? Math.max(0, probeAtElapsedMs - elapsedNow()) : 0;
+      return state === 'open' ? Math.max(0, pingAtElapsedMs - elapsedNow()) : 0;
     },
     /** False after a failure until the next response, and while a call waits far longer than others. */
     get callsSucceed(): boolean {
@@ -53,7 +53,7 @@ export function createBreaker({ elapsedNow, random }: { elapsedNow: () => number
     /** Returns true if a call may start now. In half-open one may, and its outcome decides. */
     admit(): boolean {
       if (state === 'closed') return true;
-      if (state === 'half_open' || elapsedNow() < probeAtElapsedMs) return false;
+      if (state === 'half_open' || elapsedNow() < pingAtElapsedMs) return false;
       state = 'half_open';
       return true;
     },
@@ -74,13 +74,13 @@ export function createBreaker({ elapsedNow, random }: { elapsedNow: () => number
     recordFailure(cause: FailureReason): void {
       reason = cause;
       failures += 1;
-      if (state === 'half_open' || (state === 'closed' && failures >= failuresToOpen)) open(probeEveryMs);
+      if (state === 'half_open' || (state === 'closed' && failures >= failuresToOpen)) open(pingEveryMs);
     },
     /** Opens at once, because further tries can lock an account. */
     recordRefusedKey(): void {
       reason = 'unauthorized';
       failures += 1;
-      if (state !== 'open') open(Math.min(probeEveryMs * 2 ** refusals, maxWaitMs));
+      if (state !== 'open') open(Math.min(pingEveryMs * 2 ** refusals, maxWaitMs));
       refusals += 1;
     },
   };

@@ -100,7 +100,7 @@ export class AppliancePoller {
       routineBusyRatio: polling.routineBusyRatio,
       timeoutMs: polling.timeoutMs,
       idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
-      mayProbe: () => state.facts.isActivated !== false,
+      mayPing: () => state.facts.isActivated !== false,
       notBefore: parts.handover?.notBefore,
       elapsedNow: state.elapsedNow,
     });

@@ -43,10 +43,10 @@ export interface CallsParts {
   readonly routineBusyRatio: number;
   /** The time limit of a call that waits for no proxy. */
   readonly timeoutMs: number;
-  /** The time without a call after which a probe asks whether the appliance still answers. */
+  /** The time without a call after which a ping asks whether the appliance still answers. */
   readonly idleMs: number;
   /** Returns false while the appliance refuses everything. */
-  readonly mayProbe: () => boolean;
+  readonly mayPing: () => boolean;
   /** `notBefore` of those that these replace. */
   readonly notBefore?: NotBefore | undefined;
   readonly log: Logger;
@@ -58,11 +58,11 @@ export interface CallsParts {
  * may also have been a bad moment.
  */
 export const missingForMs = 3_600_000;
-/** The time limit of a probe, which every appliance answers in a second. */
-const probeLimitMs = 4_000;
+/** The time limit of a ping, which every appliance answers in a second. */
+const pingLimitMs = 4_000;
 /** The least time limit of a call that waits for proxies. */
 const minLimitMs = 7_000;
-const betweenProbesMs = 2_000;
+const betweenPingsMs = 2_000;
 
 interface MissingRoute {
   readonly error: ApplianceError;
@@ -82,7 +82,7 @@ export class Calls {
   /** How long the last call took, for reads that wait for proxies; doubled by a time-out. */
   readonly #usualMs = new Map<ReadKey, number>();
   readonly #closing = new AbortController();
-  #probe: Promise<void> | undefined;
+  #pinging: Promise<void> | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(parts: CallsParts) {
@@ -93,7 +93,7 @@ export class Calls {
     this.#client = parts.connect((report) => this.#onCall(report));
   }
 
-  /** Returns false while the breaker would refuse even a probe. */
+  /** Returns false while the breaker would refuse even a ping. */
   get wouldAdmit(): boolean {
     const { state, waitMs } = this.#breaker;
     return state === 'closed' || (state === 'open' && waitMs === 0);
@@ -128,30 +128,30 @@ export class Calls {
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#idle);
-    await this.#probe;
+    await this.#pinging;
     await this.#client.close();
   }
 
   /**
    * Makes the cheapest call while the breaker is open, once after a failure, and after a time without
-   * calls, so that the begin and the end of an outage are noticed soon. One probe at a time.
+   * calls, so that the begin and the end of an outage are noticed soon. One ping at a time.
    */
-  #startProbing(): void {
-    this.#probe ??= this.#probeUntilClosed().finally(() => {
-      this.#probe = undefined;
+  #startPinging(): void {
+    this.#pinging ??= this.#pingUntilAnswered().finally(() => {
+      this.#pinging = undefined;
     });
   }
 
-  #probeIfIdle(): void {
+  #pingIfIdle(): void {
     const isBusy = steadyNow() < this.#queue.notBefore.urgentSteadyMs;
-    if (!isBusy && !this.#closing.signal.aborted && this.#parts.mayProbe()) this.#startProbing();
+    if (!isBusy && !this.#closing.signal.aborted && this.#parts.mayPing()) this.#startPinging();
   }
 
-  async #probeUntilClosed(): Promise<void> {
+  async #pingUntilAnswered(): Promise<void> {
     const { signal } = this.#closing;
-    for (let pauseMs = 0; !signal.aborted; pauseMs = betweenProbesMs) {
+    for (let pauseMs = 0; !signal.aborted; pauseMs = betweenPingsMs) {
       const waitMs = Math.max(pauseMs, this.#breaker.waitMs);
-      // The first probe waits in the queue at once, before later calls.
+      // The first ping waits in the queue at once, before later calls.
       if (waitMs > 0) await sleep(waitMs, signal).catch(() => undefined);
       const hasAnswered = await this.#queue.run({ signal, priority: 'urgent' }, () => this.#ping()).catch(() => false);
       if (hasAnswered) return;
@@ -165,7 +165,7 @@ export class Calls {
     const startSteadyMs = steadyNow();
     try {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
-        limitMs: Math.min(probeLimitMs, this.#parts.timeoutMs),
+        limitMs: Math.min(pingLimitMs, this.#parts.timeoutMs),
       });
       this.#queue.charge((steadyNow() - startSteadyMs) / 1_000, 'urgent');
       return true;
@@ -226,10 +226,10 @@ export class Calls {
 
   #onCall(report: CallReport): void {
     clearTimeout(this.#idle);
-    // A slow appliance is asked enough, and might not answer a probe in time.
-    if (report.seconds * 2_000 < probeLimitMs) this.#idle = setTimeout(() => this.#probeIfIdle(), this.#parts.idleMs);
-    // A timeout may be that of a proxy, while all else answers: a probe tells.
-    if (report.reason === 'timeout' && report.asksProxies) this.#startProbing();
+    // A slow appliance is asked enough, and might not answer a ping in time.
+    if (report.seconds * 2_000 < pingLimitMs) this.#idle = setTimeout(() => this.#pingIfIdle(), this.#parts.idleMs);
+    // A timeout may be that of a proxy, while all else answers: a ping tells.
+    if (report.reason === 'timeout' && report.asksProxies) this.#startPinging();
     else this.#judge(report);
     this.#parts.onCall(report);
   }
@@ -241,7 +241,7 @@ export class Calls {
     else if (isTransportFailure(reason)) this.#breaker.recordFailure(reason);
     else if (reason !== 'cancelled') this.#breaker.recordResponse();
     const { state, waitMs } = this.#breaker;
-    if (isTransportFailure(reason) || state === 'open') this.#startProbing();
+    if (isTransportFailure(reason) || state === 'open') this.#startPinging();
     if (before === 'closed' && state === 'open')
       log.warn({ reason, retryInSeconds: Math.round(waitMs / 1_000) }, 'circuit breaker open, polling paused');
     if (before !== 'closed' && state === 'closed') {

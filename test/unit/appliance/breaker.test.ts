@@ -26,7 +26,7 @@ describe('the circuit breaker', () => {
     expect([interrupted.admit(), interrupted.admit(), interrupted.waitMs]).toEqual([true, true, 0]);
   });
 
-  it('permits exactly one probe after ten seconds', () => {
+  it('permits exactly one ping after ten seconds', () => {
     const { breaker, clock } = given();
     fail(breaker, 3);
 
@@ -58,11 +58,11 @@ describe('the circuit breaker', () => {
     expect(breaker.waitMs).toBe(10_000);
   });
 
-  it('probes an unresponsive appliance every ten seconds', () => {
+  it('pings an unresponsive appliance every ten seconds', () => {
     const { breaker, clock } = given();
     fail(breaker, 3);
 
-    for (let probe = 0; probe < 6; probe += 1) {
+    for (let ping = 0; ping < 6; ping += 1) {
       expect(breaker.waitMs).toBe(10_000);
       clock.ms += 10_000;
       breaker.admit();
@@ -99,7 +99,7 @@ describe('the circuit breaker', () => {
     expect(breaker.callsSucceed).toBe(false);
   });
 
-  it('is closed after a success, waits two minutes at most, and permits one probe at a time', () => {
+  it('is closed after a success, waits two minutes at most, and permits one ping at a time', () => {
     const step = fc.oneof(
       fc.constantFrom('admit', 'recordResponse', 'recordFailure', 'recordRefusedKey'),
       fc.integer({ min: 0, max: 200_000 }),
@@ -108,24 +108,24 @@ describe('the circuit breaker', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), fc.double({ min: 0, max: 1, noNaN: true }), (steps, random) => {
         const { breaker, clock } = given({ random });
-        let admittedProbes = 0;
+        let admittedPings = 0;
         for (const each of steps) {
           if (typeof each === 'number') clock.ms += each;
           else if (each === 'admit') {
             const before = breaker.state;
             const admitted = breaker.admit();
             if (before === 'half_open') expect(admitted).toBe(false);
-            if (before !== 'closed' && admitted) admittedProbes += 1;
+            if (before !== 'closed' && admitted) admittedPings += 1;
           } else {
             breaker[each]('timeout');
-            admittedProbes = 0;
+            admittedPings = 0;
           }
           if (each === 'recordResponse') expect(breaker.state).toBe('closed');
           if (each === 'recordRefusedKey') expect(breaker.state).toBe('open');
           if (breaker.callsSucceed) expect(breaker.state).toBe('closed');
           expect(breaker.waitMs).toBeGreaterThanOrEqual(0);
           expect(breaker.waitMs).toBeLessThanOrEqual(120_000);
-          expect(admittedProbes).toBeLessThanOrEqual(1);
+          expect(admittedPings).toBeLessThanOrEqual(1);
         }
       }),
     );

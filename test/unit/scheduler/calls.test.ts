@@ -48,7 +48,7 @@ function given() {
     routineBusyRatio: 1,
     timeoutMs: 20_000,
     idleMs: 15_000,
-    mayProbe: () => false,
+    mayPing: () => false,
     log,
     elapsedNow: () => clock.ms,
   });
@@ -89,7 +89,7 @@ describe('the circuit breaker of the calls', () => {
     const { calls, read, appliance, asked, lines } = given();
     appliance.refuses = reason;
 
-    // After a failure the next call is a probe, which counts as well.
+    // After a failure the next call is a ping, which counts as well.
     while (calls.wouldAdmit) await expect(read('readStats', {})).rejects.toMatchObject({ reason });
     const refusal = read('readStats', {});
 
@@ -117,7 +117,7 @@ describe('the circuit breaker of the calls', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('probes with the cheapest call, and admits all calls after a response', async () => {
+  it('pings with the cheapest call, and admits all calls after a response', async () => {
     const { breaker, calls, read, appliance, asked, lines } = given();
     appliance.refuses = 'unauthorized';
     await expect(read('readStats', {})).rejects.toThrow();
@@ -138,7 +138,7 @@ describe('the circuit breaker of the calls', () => {
   });
 
   it.each(['connect', 'timeout', 'tls'] as const)(
-    'probes at once after %s whether anything responds',
+    'pings at once after %s whether anything responds',
     async (reason) => {
       const { breaker, calls, read, appliance, asked } = given();
       appliance.refuses = reason;
