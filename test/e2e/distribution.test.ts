@@ -112,7 +112,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     // The configuration of the service, which commands find by themselves.
     for (const name of ['secrets', 'data']) symlinkSync(join(place, name), inRoot(`/etc/zlb-exporter/${name}`));
     cpSync(join(machine.folder, 'running.yml'), inRoot(configuration));
-    const { PATH: _, ...env } = machine.env;
+    const { PATH: _, ZLB_CONFIG_FILE: __, ...env } = machine.env;
     const program = [...root.entering('root'), '/usr/bin/env', `--chdir=${place}`, '/usr/bin/zlb-exporter'];
 
     const failures = await failuresOfNamed(
@@ -209,7 +209,8 @@ function deadLinks(folder: string): readonly string[] {
     const path = join(folder, file);
     if (!existsSync(path)) return [file];
     if (!file.endsWith('.md')) return [];
-    const links = [...readFileSync(path, 'utf8').matchAll(/\]\(([^)#\s]+)|src(?:set)?="([^"#\s]+)"/g)];
+    const text = readFileSync(path, 'utf8').replaceAll(/^```[^]*?^```/gm, '');
+    const links = [...text.matchAll(/\]\(([^)#\s]+)|src(?:set)?="([^"#\s]+)"/g)];
     return links
       .map(([, inText, inTag]) => inText ?? inTag ?? '')
       .filter((link) => !/^[a-z]+:/.test(link) && !existsSync(join(folder, dirname(file), link)))

@@ -21,6 +21,12 @@ const freshMs = 2 * minuteMs;
 /** The same of a backend that somebody removed while its farm went on saying `up` (docs/metrics.md). */
 const oldListMs = 95 * minuteMs;
 
+/**
+ * What `unknown` may be older: the list of farms says that a farm is stopped, and may itself be as
+ * old as its `max_stale` when the backends are read.
+ */
+const oldFarmListMs = 5 * minuteMs;
+
 /** What may go wrong with the appliance itself. */
 const faults = [
   'proxy hangs',
@@ -175,8 +181,10 @@ function sayings(world: World) {
       return shownIn(page).flatMap((each) => {
         const key = `${each.backend} ${each.state}`;
         // While a farm says that it is stopped, nobody knows more.
-        const ageMs = ageOf(each.state === 'unknown' ? wordMs.get(`${each.farm} down`) : lastMs.get(key));
-        return ageMs <= (isOfOldList(each) ? oldListMs : oldestMs) ? [] : [`${key}: ${Math.round(ageMs / secondMs)} s`];
+        const isUnknown = each.state === 'unknown';
+        const ageMs = ageOf(isUnknown ? wordMs.get(`${each.farm} down`) : lastMs.get(key));
+        const limitMs = isOfOldList(each) ? oldListMs : isUnknown ? oldestMs + oldFarmListMs : oldestMs;
+        return ageMs <= limitMs ? [] : [`${key}: ${Math.round(ageMs / secondMs)} s`];
       });
     },
     /** Returns what the appliance has said for so long, and a page does not show. */
