@@ -12,7 +12,7 @@ export interface BuildInfo {
 export function readBuildInfo(env: Readonly<Record<string, string | undefined>>): BuildInfo {
   const root = packageFolder(import.meta.dirname);
   const { version } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string };
-  const revision = env.ZLB_EXPORTER_REVISION ?? 'unknown';
+  const revision = env.ZLB_EXPORTER_REVISION || 'unknown';
   return { version, revision, nodeVersion: process.version };
 }
 
