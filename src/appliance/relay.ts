@@ -157,7 +157,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
 
   /** Resolves or rejects like a step, but with an {@link ApplianceError}. */
-  async function withApplianceError<Result>({ path, signal }: RelayRequest, step: Promise<Result>): Promise<Result> {
+  async function withApplianceError<Value>({ path, signal }: RelayRequest, step: Promise<Value>): Promise<Value> {
     try {
       return await step;
     } catch (error) {

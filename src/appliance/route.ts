@@ -71,7 +71,7 @@ interface Candidate<Row> {
 
 interface Pattern {
   readonly expression: RegExp;
-  /** Of its placeholders, in their order. */
+  /** The names of its placeholders, in their order. */
   readonly names: readonly string[];
 }
 

@@ -84,7 +84,7 @@ export interface VipSettings {
   readonly udpFarms?: readonly string[] | undefined;
 }
 
-/** What may be connected to, whatever names its farms have. */
+/** The addresses that may be connected to, whatever names the farms have. */
 export type VipLimits = Omit<VipSettings, 'serverNames'>;
 
 export type ReadFrom = <Key extends ReadKey>(
@@ -193,10 +193,10 @@ export function isFarmCollector(collector: Collector): collector is FarmCollecto
 }
 
 /** Reads; does `instead` if the appliance lacks the route. */
-export async function orIfMissing<Result>(
-  read: () => Promise<Result>,
-  instead: () => Result | Promise<Result>,
-): Promise<Result> {
+export async function orIfMissing<Value>(
+  read: () => Promise<Value>,
+  instead: () => Value | Promise<Value>,
+): Promise<Value> {
   try {
     return await read();
   } catch (error) {

@@ -17,7 +17,7 @@ export interface FarmList {
   readonly memory?: ListMemory;
 }
 
-/** What the next run needs to know. */
+/** The facts that the next run needs. */
 interface ListMemory {
   readonly startedAtElapsedMs?: number;
   /** The time of a list that waits for no proxy; undefined before it is known. */

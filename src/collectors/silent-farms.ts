@@ -15,7 +15,7 @@ export interface LastAsk {
   readonly atElapsedMs: number;
   /** When a call last had the time to wait until the appliance gives up. */
   readonly patientAtElapsedMs?: number | undefined;
-  /** Of a silent farm: its calls in a row that our limit ended; 0 once the appliance gave up. */
+  /** A silent farm's calls in a row that our limit ended; 0 once the appliance gave up. */
   readonly timeouts?: number;
 }
 

@@ -4,6 +4,7 @@ import { parseJson } from '../lib/check.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { readWhole } from '../lib/growing-buffer.ts';
 import { lookupBy, maxResolveMs, HostResolver } from '../lib/host-resolver.ts';
+import { httpRequestOf } from '../lib/http-request.ts';
 import { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
 import { type Shape, ShapeError } from '../lib/shape.ts';
@@ -61,10 +62,8 @@ async function get(
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  // An import of node:http also loads Node's WebSocket client: 17 MB and more time than the response takes.
-  const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
   const resolver = new HostResolver();
-  const sent = request(url, {
+  const sent = httpRequestOf(url.protocol)(url, {
     path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}?${new URLSearchParams(query).toString()}`,
     headers: user ? { authorization: `Basic ${Buffer.from(user.reveal()).toString('base64')}` } : {},
     agent: false,

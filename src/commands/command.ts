@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { BuildInfo } from '../app/build-info.ts';
 import type { Flags } from './flags.ts';
 
-/** What a command gets from the process: everything outside of it that it uses. */
+/** Everything outside of a command that it uses; the process gives it. */
 export interface CommandContext {
   readonly flags: Flags;
   readonly arguments: readonly string[];

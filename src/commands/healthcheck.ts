@@ -1,6 +1,7 @@
 import type { WebSettings } from '../config/web-settings.ts';
 import { formatEndpoint, parseListenAddress } from '../lib/address.ts';
 import { assert, toError } from '../lib/check.ts';
+import { httpRequestOf } from '../lib/http-request.ts';
 import { type Command, type CommandContext, defaultListenAddress } from './command.ts';
 
 /**
@@ -54,14 +55,12 @@ function isAlive(answer: HealthAnswer, tls: WebSettings['tls']): boolean {
 function ask(url: string, tls: WebSettings['tls']): Promise<HealthAnswer> {
   return new Promise((resolve, reject) => {
     let shookHands = false;
-    const options = { agent: false, signal: AbortSignal.timeout(3_000) };
-    // An import of node:http also loads Node's WebSocket client: 17 MB and more time than the response takes.
-    const request = tls
-      ? // The certificate is not for 127.0.0.1, and the request holds no secret.
-        process
-          .getBuiltinModule('node:https')
-          .request(url, { ...options, rejectUnauthorized: false, minVersion: tls.minVersion, ciphers: tls.ciphers })
-      : process.getBuiltinModule('node:http').request(url, options);
+    const request = httpRequestOf(tls ? 'https:' : 'http:')(url, {
+      agent: false,
+      signal: AbortSignal.timeout(3_000),
+      // The certificate is not for 127.0.0.1, and the request holds no secret.
+      ...(tls && { rejectUnauthorized: false, minVersion: tls.minVersion, ciphers: tls.ciphers }),
+    });
     request.once('socket', (socket) => {
       socket.once('secureConnect', () => {
         shookHands = true;

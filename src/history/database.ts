@@ -115,7 +115,7 @@ export class HistoryDatabase {
   }
 
   /** Runs the work in a transaction, which is rolled back if it throws. */
-  inTransaction<Result>(work: () => Result): Result {
+  inTransaction<Value>(work: () => Value): Value {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       const result = work();

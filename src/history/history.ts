@@ -65,7 +65,7 @@ interface LastReading {
   readonly writtenAskedMs: number;
 }
 
-/** What is known of an appliance since the start. */
+/** The state of an appliance since the start. */
 class TrackedState {
   readonly counts: ConfigurationChangeCounts;
   readonly restarts = new RestartDetector();

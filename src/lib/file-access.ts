@@ -8,7 +8,7 @@ export const hungFile = `nothing came within ${maxReadMs / 1_000} s; check the d
 const maxHanging = 2;
 
 /** Runs an operation on a file; rejects with the code `ETIMEDOUT` if it takes too long. */
-export type FileAccess = <Result>(path: string, operation: () => Promise<Result>) => Promise<Result>;
+export type FileAccess = <Value>(path: string, operation: () => Promise<Value>) => Promise<Value>;
 
 /**
  * Creates an access to files that gives up on a hung one, such as on a network drive without its

@@ -10,7 +10,7 @@ export class ResolveError extends Error {
   readonly code = 'ERR_NAME_UNRESOLVED';
 }
 
-/** What an administrator can do about a {@link ResolveError}, for the end of a sentence. */
+/** Tells an administrator what to do about a {@link ResolveError}, at the end of a sentence. */
 export const resolveRemedy = 'check the name and the name servers of this machine, or write the address in its place';
 
 /** Told when a name that has resolved before begins to fail, and when it resolves again. */
@@ -28,7 +28,7 @@ interface ResolverOptions {
   readonly maxHanging?: number;
 }
 
-/** What is known of one name. */
+/** The last known addresses of a name, and its lookup. */
 interface Entry {
   addresses: readonly LookupAddress[] | undefined;
   /** The lookup under way, shared by all who wait for it. */

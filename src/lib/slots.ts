@@ -1,5 +1,5 @@
 /** Runs work once it has a slot; rejects when the signal aborts while it waits for one. */
-export type InSlot = <Result>(signal: AbortSignal, work: () => Promise<Result>) => Promise<Result>;
+export type InSlot = <Value>(signal: AbortSignal, work: () => Promise<Value>) => Promise<Value>;
 
 /** Creates a number of slots, which are given in the order of the requests. */
 export function createSlots(count: number): InSlot {

@@ -115,7 +115,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
  * Resolves or rejects like the work, or rejects with the error of `late` after `ms`. The work
  * continues.
  */
-export async function inTime<Result>(work: Promise<Result>, ms: number, late: () => Error): Promise<Result> {
+export async function inTime<Value>(work: Promise<Value>, ms: number, late: () => Error): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), ms);

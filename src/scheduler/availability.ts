@@ -3,7 +3,7 @@ import type { CallReport } from '../appliance/client.ts';
 import type { CertificateLife } from '../appliance/connection.ts';
 import type { FailingCalls } from '../state/status.ts';
 
-/** What is known from the calls so far; a poller that replaces another continues with it. */
+/** The results of the calls so far; a poller that replaces another continues with it. */
 export interface AvailabilityState {
   answeredAtElapsedMs: number | undefined;
   wasCalled: boolean;

@@ -78,7 +78,7 @@ export function createCallQueue({
      * Runs `call` when it has a slot. Rejects with the signal's reason when it aborts while the call
      * waits.
      */
-    async run<Result>({ signal, priority }: QueuedCall, call: () => Promise<Result>): Promise<Result> {
+    async run<Value>({ signal, priority }: QueuedCall, call: () => Promise<Value>): Promise<Value> {
       await slots.take({ signal, priority });
       try {
         return await call();

@@ -5,7 +5,7 @@ import type { StateListener } from '../state/appliance-state.ts';
 import { readingKey, type Origin } from '../state/reading.ts';
 
 /**
- * What one collector fails at: two hundred farms that fail alike are one line of the log, and the
+ * The failures of one collector: two hundred farms that fail alike are one line of the log, and the
  * error counter has the number.
  */
 interface OngoingFailure {

@@ -15,7 +15,7 @@ export interface ScheduledCollector {
 /** A collector at work for one appliance. Only the functions of this file change it, and its run. */
 export type Job = Readonly<JobState>;
 
-/** What a job continues with after a reload. */
+/** The state with which a job continues after a reload. */
 export type InheritedJob = Pick<Job, 'last' | 'retryAtElapsedMs' | 'readFarms'>;
 
 interface JobState extends ScheduledCollector {

@@ -19,7 +19,7 @@ export class StatusPublisher {
   readonly #parts: PollerServices;
   /** The newest description; undefined once something of it has changed. */
   #status: ApplianceStatus | undefined;
-  /** What was published last of the numbers that change without a run. */
+  /** The numbers that change without a run, as they were published last. */
   #published = '';
   #wasUp: boolean | undefined;
 

@@ -36,7 +36,7 @@ interface StoredReading extends Reading, ReadingLife {
   readonly bytes: number;
 }
 
-/** What a reading shows that differs from the state before; the scheduler acts on it. */
+/** The differences of a reading from the state before; the scheduler acts on them. */
 export interface StateDelta {
   /** Farms that are new or have another state. */
   readonly changedFarms: readonly string[];

@@ -183,7 +183,7 @@ function sayings(world: World) {
         // While a farm says that it is stopped, nobody knows more.
         const isUnknown = each.state === 'unknown';
         const ageMs = ageOf(isUnknown ? wordMs.get(`${each.farm} down`) : lastMs.get(key));
-        const limitMs = isOfOldList(each) ? oldListMs : isUnknown ? oldestMs + oldFarmListMs : oldestMs;
+        const limitMs = isOfOldList(each) ? oldListMs : oldestMs + (isUnknown ? oldFarmListMs : 0);
         return ageMs <= limitMs ? [] : [`${key}: ${Math.round(ageMs / secondMs)} s`];
       });
     },

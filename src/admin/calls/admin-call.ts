@@ -42,11 +42,11 @@ export interface PinnedPlan {
   readonly urls: ReadonlySet<string>;
   /** Guards whose blocking findings were seen: no others are overridden. */
   readonly guards: ReadonlySet<string>;
-  /** What it was just made from. */
+  /** The reads that it was just made from. */
   readonly reads: ReadSnapshot;
 }
 
-/** What a plan has read: guards need not read it again at once. */
+/** The reads of a plan, which guards need not repeat at once. */
 export interface ReadSnapshot {
   readonly cache: ReadCache;
   /** `writeCountOf` of the gateway before the first read. */

@@ -107,40 +107,40 @@ export function createAdminMetrics(registry: Registry) {
   }
 
   return {
-    answered: (call: AnsweredCall) => requests.inc(isCounted(call) ? call : { ...call, endpoint: '' }),
+    countResponse: (call: AnsweredCall) => requests.inc(isCounted(call) ? call : { ...call, endpoint: '' }),
     /** Counts a response of an appliance to a call that changes something, or what replaces it. */
-    sent: (call: AnsweredCall) => calls.inc(call),
-    denied: (call: { appliance: string; principal: string; reason: ProblemCode | 'tls' }) => denials.inc(call),
+    countCall: (call: AnsweredCall) => calls.inc(call),
+    countDenied: (call: { appliance: string; principal: string; reason: ProblemCode | 'tls' }) => denials.inc(call),
     /** Counts each guard that a call overrode, and a missing approval. */
-    overridden(appliance: string, { forced = [], warned = [], break_glass: breakGlass }: Overridden): void {
+    countOverridden(appliance: string, { forced = [], warned = [], break_glass: breakGlass }: Overridden): void {
       if (breakGlass) ends.inc({ outcome: 'break_glass' });
       for (const guard of forced) overrides.inc({ appliance, guard, by: 'force' });
       for (const guard of warned) overrides.inc({ appliance, guard, by: 'token' });
     },
-    auditWritten(count: number, atMs: number): void {
+    recordAuditWrite(count: number, atMs: number): void {
       records.inc(count);
       lastWrite.set(atMs / 1_000);
     },
-    auditFailed: () => failures.inc(),
+    countAuditFailure: () => failures.inc(),
     /** Sets the numbers of open changes by state, and of those that wait for long. */
-    changes(open: ReadonlyMap<string, number>, late: number): void {
+    setOpenChanges(open: ReadonlyMap<string, number>, late: number): void {
       for (const [state, count] of open) openChanges.set({ state }, count);
       lateChanges.set(late);
     },
     /** Removes these numbers: the gateway is off. */
-    noChanges(): void {
+    clearOpenChanges(): void {
       openChanges.reset();
       lateChanges.remove();
     },
     /** Counts the end of a change, or what became of a proposal instead. */
-    changeEnded: (outcome: string) => ends.inc({ outcome }),
+    countChangeEnd: (outcome: string) => ends.inc({ outcome }),
     /** Sets what became of a try of a key; undefined if nothing is known now. */
-    keyTried: (appliance: string, accepted: boolean | undefined) =>
+    setKeyAccepted: (appliance: string, accepted: boolean | undefined) =>
       accepted === undefined ? keys.remove({ appliance }) : keys.set({ appliance }, Number(accepted)),
     /** Removes the keys: the gateway is off, or others are tried. */
-    noKeys: () => keys.reset(),
+    clearKeys: () => keys.reset(),
     /** Sets the freeze; undefined while the gateway is off. */
-    frozen: (state: boolean | undefined) =>
+    setFrozen: (state: boolean | undefined) =>
       state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0),
   };
 }

@@ -77,14 +77,14 @@ export const DryRunSchema = Type.Object(
 );
 export type DryRun = Readonly<Static<typeof DryRunSchema>>;
 
-/** What a dry run is for, and what it may use. */
+/** The purpose of a dry run, and the reads that it may use. */
 export interface DryRunUse {
   /**
    * A dry run for a `caller` is shown as it is. One for a `plan` does not ask the appliance for
    * parameters, since a plan does not show them, and needs no confirmation.
    */
   readonly purpose: 'caller' | 'plan';
-  /** What was read; the dry runs of one plan share it. */
+  /** The reads so far; the dry runs of one plan share them. */
   readonly cache: ReadCache;
 }
 

@@ -47,10 +47,10 @@ export interface GatewayParts {
   /** The risks whose calls need a second person; a reload may change them. */
   readonly approvals: () => { readonly requiredFor: readonly Risk[] };
   readonly memory: BodyMemory;
-  readonly metrics: Pick<AdminMetrics, 'sent' | 'overridden'>;
+  readonly metrics: Pick<AdminMetrics, 'countCall' | 'countOverridden'>;
   /** Maximum time until an appliance begins its response; a reload may change it. */
   readonly timeoutMs: () => number;
-  /** What the L4 farms of an appliance may be probed at. */
+  /** Returns where the L4 farms of an appliance may be probed. */
   readonly vipLimitsOf: (appliance: string) => VipLimits | undefined;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Records a write right before it is sent; the returned function records its outcome. */
@@ -62,7 +62,7 @@ export interface GatewayParts {
 type QueuedCaller = Pick<AdminCall, 'principal' | 'appliance' | 'signal'>;
 type QueueOptions = Pick<QueueRequest, 'kind' | 'signal' | 'urgent' | 'label'>;
 
-/** What a request has while it holds a slot of the queue. */
+/** Lasts while a request holds a slot of the queue. */
 interface SlotContext {
   readonly appliance: AdminAppliance;
   readonly slot: QueueSlot;
@@ -138,7 +138,7 @@ export class Gateway {
       await this.#recordIntent(call, overridden);
       if (isWrite(call.target)) this.#countWrite(call);
       Object.assign(call, { stage: 'recorded', overridden });
-      this.#parts.metrics.overridden(call.appliance, overridden);
+      this.#parts.metrics.countOverridden(call.appliance, overridden);
       return await this.#forward(call, context);
     }).finally(() => body?.release());
     // The slot is free again: an emergency stop must not wait for the look at other farms.
@@ -216,11 +216,11 @@ export class Gateway {
   }
 
   /** Runs the work in a slot of the queue, if the caller and the appliance are still there then. */
-  async #inQueue<Result>(
+  async #inQueue<Value>(
     caller: QueuedCaller,
     options: QueueOptions,
-    work: (context: SlotContext) => Promise<Result>,
-  ): Promise<Result> {
+    work: (context: SlotContext) => Promise<Value>,
+  ): Promise<Value> {
     const { queue, timeoutMs } = this.#parts;
     const { principal, appliance: name, signal } = caller;
     return await queue.run({ ...options, appliance: name, principal: principal.name }, async (slot) => {
@@ -322,7 +322,7 @@ export class Gateway {
     if (isWrite(target)) {
       this.#countWrite(call);
       this.#unanswered.record(call, outcome);
-      metrics.sent({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
+      metrics.countCall({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
       refresh(appliance, row.area, farmOf(target, body));
     }
     if (isAudited(call)) await recorder.recordBestEffort(auditSubjectOf(call), outcome);

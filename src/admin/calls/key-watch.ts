@@ -8,7 +8,7 @@ type KeyedAppliance = Pick<AdminAppliance, 'name' | 'client'>;
 interface KeyWatchParts {
   /** Returns the appliances whose key for changes is not the one for polling. */
   readonly appliances: () => readonly KeyedAppliance[];
-  readonly metrics: Pick<AdminMetrics, 'keyTried' | 'noKeys'>;
+  readonly metrics: Pick<AdminMetrics, 'setKeyAccepted' | 'clearKeys'>;
   readonly log: Logger;
 }
 
@@ -33,13 +33,13 @@ export function watchKeys(parts: KeyWatchParts) {
     /** Forgets what is known of the keys before a reload. */
     restart(): void {
       clearTimeout(timer);
-      parts.metrics.noKeys();
+      parts.metrics.clearKeys();
       timer = setTimeout(tryAll, firstMs);
     },
     close(): void {
       clearTimeout(timer);
       stopping.abort();
-      parts.metrics.noKeys();
+      parts.metrics.clearKeys();
     },
   };
 }
@@ -49,7 +49,7 @@ export async function tryKeys({ appliances, metrics, log }: KeyWatchParts, signa
   for (const { name, client } of appliances()) {
     const accepted = await isAccepted(client, signal);
     if (signal.aborted) return;
-    metrics.keyTried(name, accepted);
+    metrics.setKeyAccepted(name, accepted);
     if (accepted === false)
       log.warn({ appliance: name }, "the appliance refuses the gateway's own key; no change can be made through it");
   }

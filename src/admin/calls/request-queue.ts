@@ -110,7 +110,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxQueueWaitMs }: Req
      * Runs the work in a slot. Rejects with an {@link AdminProblem} if too many requests wait, or
      * for too long.
      */
-    async run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result> {
+    async run<Value>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Value>): Promise<Value> {
       const line = lineOf(request);
       const { promise: over, resolve: end } = Promise.withResolvers<void>();
       underWay.add(over);

@@ -75,11 +75,7 @@ export function abortableRead(signal: AbortSignal, isRead: boolean) {
 }
 
 /** Resolves like the exchange, or rejects with `timeout`. The exchange continues. */
-export function withResponseTimeout<Result>(
-  exchange: Promise<Result>,
-  path: string,
-  timeoutMs: number,
-): Promise<Result> {
+export function withResponseTimeout<Value>(exchange: Promise<Value>, path: string, timeoutMs: number): Promise<Value> {
   const message = `no answer within ${timeoutMs / 1_000} s`;
   return inTime(exchange, timeoutMs, () => new ApplianceError('timeout', { endpoint: path, message }));
 }

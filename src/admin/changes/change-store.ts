@@ -40,7 +40,7 @@ export interface ChangeStoreParts {
   readonly principals: Pick<Principals, 'inForce' | 'assertInForce'>;
   readonly recorder: Pick<Recorder, 'recordOrRefuse'>;
   readonly journal: Pick<Journal, 'append' | 'writeState' | 'onOpened'>;
-  readonly metrics: Pick<AdminMetrics, 'changes' | 'changeEnded'>;
+  readonly metrics: Pick<AdminMetrics, 'setOpenChanges' | 'countChangeEnd'>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -151,7 +151,7 @@ export class ChangeStore {
     const moved = transition({ change: before, sealed }, next, new Date(this.#parts.now()).toISOString());
     const { change } = moved;
     await this.#save(moved, (update) => this.#record(change, caller, update));
-    if (isOver(change.state)) this.#parts.metrics.changeEnded(change.state);
+    if (isOver(change.state)) this.#parts.metrics.countChangeEnd(change.state);
     return change;
   }
 
@@ -167,7 +167,7 @@ export class ChangeStore {
   }
 
   /** Lets nobody decide on a change during the work. */
-  async withLock<Result>(entry: ChangeEntry, work: () => Promise<Result>): Promise<Result> {
+  async withLock<Value>(entry: ChangeEntry, work: () => Promise<Value>): Promise<Value> {
     entry.isLocked = true;
     try {
       return await work();
@@ -198,7 +198,7 @@ export class ChangeStore {
       ({ state, created, expires }) => isWaiting(state) && 2 * now() > Date.parse(created) + Date.parse(expires),
     );
     const counts = openStates.map((state) => [state, open.filter((each) => each.state === state).length] as const);
-    metrics.changes(new Map(counts), late.length);
+    metrics.setOpenChanges(new Map(counts), late.length);
   }
 
   async #record(change: Change, caller: Caller | undefined, update: StateUpdate): Promise<void> {

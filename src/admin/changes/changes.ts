@@ -215,7 +215,7 @@ export class Changes {
   }
 
   /** Counts a change as open while it is planned and stored; first refuses one that may not be. */
-  async #whileOpen<Result>(wanted: NewChange, caller: Caller, work: () => Promise<Result>): Promise<Result> {
+  async #whileOpen<Value>(wanted: NewChange, caller: Caller, work: () => Promise<Value>): Promise<Value> {
     assertMayPlan(this.#context, wanted, caller);
     const { planning } = this.#context;
     const counted = { ...caller };

@@ -36,7 +36,7 @@ type NotProposed = Readonly<Static<typeof NotProposedSchema>>;
 interface ProposalsParts extends RepairParts {
   readonly changes: Pick<Changes, 'propose' | 'setAlerts' | 'all'>;
   readonly principals: Pick<Principals, 'plannerFor'>;
-  readonly metrics: Pick<AdminMetrics, 'changeEnded'>;
+  readonly metrics: Pick<AdminMetrics, 'countChangeEnd'>;
   readonly log: Logger;
 }
 
@@ -100,7 +100,7 @@ export class Proposals {
         this.#enqueue(repair, sender);
       } else {
         counts.ignored += 1;
-        metrics.changeEnded('suppressed');
+        metrics.countChangeEnd('suppressed');
       }
     }
     return counts;

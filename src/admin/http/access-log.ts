@@ -12,7 +12,7 @@ import { contextOf, requestSubject } from './admin-request.ts';
 
 /** The places where each admin request is recorded. */
 export interface AccessLogParts {
-  readonly metrics: Pick<AdminMetrics, 'answered' | 'denied'>;
+  readonly metrics: Pick<AdminMetrics, 'countResponse' | 'countDenied'>;
   readonly recorder: Pick<Recorder, 'recordBestEffort'>;
   readonly log: Logger;
 }
@@ -26,7 +26,7 @@ export async function recordRefusal(
   const { principal, appliance = '', call } = contextOf(request);
   // This is not a refusal: the audit gets its outcome instead, or its caller has left.
   if ((call && call.stage !== 'new') || problem.code === 'caller_left') return;
-  if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
+  if (problem.status < 500) metrics.countDenied({ appliance, principal: principal?.name ?? '', reason: problem.code });
   if (!principal || problem.status >= 500) return;
   await recorder.recordBestEffort(requestSubject(request), {
     event: 'denied',
@@ -43,7 +43,7 @@ export function recordResponse({ metrics, log }: AccessLogParts, request: Fastif
   const isRefused = reply.statusCode === 403 && stage === 'new';
   const endpoint = target && !isRefused ? target.operation.template : gatewayEndpoint(request);
   const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
-  metrics.answered({ appliance, endpoint, method: request.method, code });
+  metrics.countResponse({ appliance, endpoint, method: request.method, code });
   if (!principal) return;
   const level = levelOf(target, overridden);
   log[level](

@@ -99,7 +99,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   guardHandshakes(app.server, {
     refusalReason: (socket) => (tls?.clientCa === undefined ? undefined : clientCertificateProblem(socket)),
     onRefused(because, address) {
-      parts.metrics.denied({ appliance: '', principal: '', reason: 'tls' });
+      parts.metrics.countDenied({ appliance: '', principal: '', reason: 'tls' });
       throttledLog.logRejected(because, address);
     },
   });
@@ -162,7 +162,7 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
       tls: tls && listenerTlsOptions(tls),
       responseTo(malformed) {
         const problem = malformedProblem(malformed);
-        metrics.denied({ appliance: '', principal: '', reason: problem.code });
+        metrics.countDenied({ appliance: '', principal: '', reason: problem.code });
         return rawProblem(problem);
       },
       maxConnections,

@@ -71,16 +71,16 @@ export interface GatewayServices extends GatewayDependencies {
 export function createGatewayServices(settings: GatewaySettings, parts: GatewayDependencies): GatewayServices {
   const { metrics, log, now } = parts;
   const { admin } = settings;
-  metrics.frozen(false);
-  const freeze = createFreezeSwitch(now, (isFrozen) => metrics.frozen(isFrozen));
+  metrics.setFrozen(false);
+  const freeze = createFreezeSwitch(now, (isFrozen) => metrics.setFrozen(isFrozen));
   const principals = createPrincipals(admin.tokens, now);
   const journal = new Journal({
     file: admin.journalFile,
     now,
     log,
     recordLog: parts.recordLog,
-    onAppended: (records, atMs) => metrics.auditWritten(records, atMs),
-    onFailed: () => metrics.auditFailed(),
+    onAppended: (records, atMs) => metrics.recordAuditWrite(records, atMs),
+    onFailed: () => metrics.countAuditFailure(),
     createThread: parts.createJournalThread,
   });
   journal.onOpened((opened) => freeze.load(opened.freeze));

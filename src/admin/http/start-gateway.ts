@@ -154,7 +154,7 @@ function createGatewayCore(services: GatewayServices) {
     async close() {
       clearInterval(timer);
       await Promise.all([proposals.close(), changes.close()]);
-      services.metrics.noChanges();
+      services.metrics.clearOpenChanges();
     },
   };
 }
@@ -244,7 +244,7 @@ async function closeServices(services: GatewayServices, core: GatewayCore): Prom
   await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
   await recorder.close();
   await journal.close();
-  metrics.frozen(undefined);
+  metrics.setFrozen(undefined);
 }
 
 /** Logs what an operator should know of the tokens and keys. */

@@ -29,7 +29,7 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
   let lastWrite: Promise<unknown> = Promise.resolve();
 
   /** Writes one after another, so that memory and journal agree. */
-  function inSequence<Result>(write: () => Promise<Result>): Promise<Result> {
+  function inSequence<Value>(write: () => Promise<Value>): Promise<Value> {
     const done = lastWrite.then(write);
     lastWrite = done.catch(() => undefined);
     return done;

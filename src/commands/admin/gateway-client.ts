@@ -21,7 +21,7 @@ export interface GatewayRequest {
   readonly content?: Content | undefined;
 }
 
-/** What a caller may add to a call. */
+/** The headers that a caller may add to a call. */
 export interface CallOptions {
   readonly confirm?: string | undefined;
   readonly reason?: string | undefined;

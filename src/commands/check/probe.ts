@@ -168,11 +168,7 @@ function hasBackendsDown({ state }: Pick<Farm, 'state'>): boolean {
   return state === 'problem' || state === 'critical';
 }
 
-async function recordError<Result>(
-  { name }: Collector,
-  { errors }: ProbeRecord,
-  work: Promise<Result>,
-): Promise<Result> {
+async function recordError<Value>({ name }: Collector, { errors }: ProbeRecord, work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {

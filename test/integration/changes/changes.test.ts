@@ -96,7 +96,7 @@ describe('a malformed request for changes', () => {
     });
   });
 
-  it('is told what the path accepts when its body is not an object, and nothing of appliance calls', async () => {
+  it('gets a refusal that names what the path accepts, and no appliance calls, when its body is not an object', async () => {
     const { call } = await givenApprovals();
 
     const { status, json } = await call('alice', 'POST', '/changes', []);

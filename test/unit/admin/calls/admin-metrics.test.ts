@@ -7,8 +7,9 @@ it('admin requests create a limited number of series, and are counted in total b
   const metrics = createAdminMetrics(registry);
   const call = { appliance: 'lb-1', method: 'GET', code: '200' };
 
-  for (let number = 1; number <= maxRequestSeries; number += 1) metrics.answered({ ...call, endpoint: `/${number}` });
-  for (const endpoint of ['/more', '/others', '/1']) metrics.answered({ ...call, endpoint });
+  for (let number = 1; number <= maxRequestSeries; number += 1)
+    metrics.countResponse({ ...call, endpoint: `/${number}` });
+  for (const endpoint of ['/more', '/others', '/1']) metrics.countResponse({ ...call, endpoint });
 
   const { values } = (await registry.getMetricsAsJSON()).find(({ name }) => name === 'zlb_admin_requests_total')!;
   const countOf = (endpoint: string) => values.find(({ labels }) => labels.endpoint === endpoint)?.value;

@@ -111,7 +111,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     timeoutMs: () => timeoutMs,
     vipLimitsOf: () => ({ networks: ['127.0.0.0/8'], connectTo: {} }),
     sleep: () => Promise.resolve(),
-    metrics: { sent: () => undefined, overridden: () => undefined },
+    metrics: { countCall: () => undefined, countOverridden: () => undefined },
     recordInHistory: () => () => undefined,
     refresh: () => undefined,
   };

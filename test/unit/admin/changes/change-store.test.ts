@@ -36,7 +36,7 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
     journal,
     principals: createPrincipals([token], () => clock.ms),
     recorder: { recordOrRefuse: () => Promise.reject(new Error('no person acts here')) },
-    metrics: { changes: () => undefined, changeEnded: () => undefined },
+    metrics: { setOpenChanges: () => undefined, countChangeEnd: () => undefined },
     now: () => clock.ms,
     log: pino({ level: 'silent' }),
   };

@@ -61,7 +61,7 @@ it.each<readonly [string, Partial<Principal>, Situation, readonly string[], RegE
   expect(shown.cannot_approve ?? '').toMatch(because ?? /^$/);
 });
 
-it('an approver without the role admin is told who may cancel', () => {
+it('the refusal of an approver without the role admin names who may cancel', () => {
   const { message, remedy } =
     refusalOf(givenCore(), 'cancel', { change: asked, sealed: null }, givenPrincipal(bob)) ?? {};
 

@@ -50,7 +50,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
     appliances: new Map(appliances.map((name) => [name, undefined])),
     principals,
     metrics: {
-      changeEnded: () => {
+      countChangeEnd: () => {
         suppressed += 1;
       },
     },

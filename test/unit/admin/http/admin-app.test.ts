@@ -15,8 +15,8 @@ it('the admin server allows a stalled connection more time than the timeout of t
 it('a refusal is a problem document and is counted, even at a misspelt documentation path', async () => {
   const denied: string[] = [];
   const metrics: Partial<AdminAppParts['metrics']> = {
-    answered: () => undefined,
-    denied: ({ reason }) => void denied.push(reason),
+    countResponse: () => undefined,
+    countDenied: ({ reason }) => void denied.push(reason),
   };
   const parts: Partial<AdminAppParts> = {
     timeoutMs: 1_000,
