@@ -9,8 +9,9 @@ describe.skipIf(!(isThere('prometheus') && isThere('prometheus-alertmanager')))(
     it('notifies a farm that goes down, and resolves it after its restart, not when the appliance is unreachable', async () => {
       const world = healthyWorld();
       const { appliance, alertmanager, prometheus, told, heard, admin } = await givenAlerting(world);
+      // A farm is missed only once the rules have recorded that it ran, a scrape or two after its first sample.
       await until(
-        () => prometheus.query('zlb_farm_status{farm="portal",status="up"} == 1').catch(() => []),
+        () => prometheus.query('farm:zlb_farm_status:ran{farm="portal"}').catch(() => []),
         (seen) => seen.length === 1,
       );
 

@@ -11,7 +11,7 @@ it.each([
   ['of the gateway does not: a token could invent a series for each', 'new', ''],
 ] as const)('the metric of a 403 %s', async (_, stage, endpoint) => {
   const counted: object[] = [];
-  const metrics = { answered: (call: object) => void counted.push(call) } as unknown as AccessLogParts['metrics'];
+  const metrics = { countResponse: (call: object) => void counted.push(call) } as unknown as AccessLogParts['metrics'];
   const parts: Partial<AccessLogParts> = { metrics, log: pino({ level: 'silent' }) };
   const app = fastify();
   onTestFinished(() => app.close());
