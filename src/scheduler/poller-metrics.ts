@@ -38,7 +38,7 @@ export const pollerGauges: readonly ReadingFamily<PollerMetrics>[] = [
   ),
   failureRows.info(
     'zlb_appliance_failure_info',
-    'Why the newest call failed, probes included; absent when it succeeded. That the API lacks an object or a route is not a failure (this exporter).',
+    'Why the newest call failed, also if the circuit breaker made it; absent when it succeeded. That the API lacks an object or a route is not a failure (this exporter).',
     { reason: (reason) => reason },
   ),
   applianceRows.stateSet(
