@@ -4,39 +4,31 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 export const inMemory = ':memory:';
 /** `ZLBH`, which marks the file as a history. */
 const applicationId = 0x5a_4c_42_48;
-const formatVersion = 2;
+const formatVersion = 3;
 
-/**
- * Some names are older than those in the code: `touches` are calls of the gateway (StoredCall),
- * `events.change` is the digest of an event, `farm_times` has `span` for `spanMs` and `since` for
- * `fromMs`.
- */
+/** `calls` are those of the gateway; `farm_times` has how long each farm was up, by hours and days. */
 const tables = `
   CREATE TABLE readings (
-    appliance TEXT, collector TEXT, farm TEXT, scope TEXT NOT NULL, seen INTEGER NOT NULL, changed INTEGER,
+    appliance TEXT, collector TEXT, farm TEXT, scope TEXT NOT NULL, seenMs INTEGER NOT NULL, changedMs INTEGER,
     objects BLOB NOT NULL, PRIMARY KEY (appliance, collector, farm)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE events (
     id INTEGER PRIMARY KEY AUTOINCREMENT, appliance TEXT NOT NULL, farm TEXT NOT NULL, kind TEXT NOT NULL,
-    at INTEGER NOT NULL, bytes INTEGER NOT NULL, subject TEXT NOT NULL, change TEXT NOT NULL, event TEXT NOT NULL
+    atMs INTEGER NOT NULL, bytes INTEGER NOT NULL, subject TEXT NOT NULL, digest TEXT NOT NULL, event TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX events_subject ON events (appliance, subject, at);
-  CREATE INDEX events_at ON events (at);
-  CREATE INDEX events_appliance ON events (appliance, at);
-  CREATE TABLE touches (
-    id TEXT PRIMARY KEY, appliance TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER, touch TEXT NOT NULL
+  CREATE INDEX events_subject ON events (appliance, subject, atMs);
+  CREATE INDEX events_time ON events (atMs);
+  CREATE INDEX events_appliance ON events (appliance, atMs);
+  CREATE TABLE calls (
+    id TEXT PRIMARY KEY, appliance TEXT NOT NULL, fromMs INTEGER NOT NULL, untilMs INTEGER, call TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX touches_appliance ON touches (appliance, since);
+  CREATE INDEX calls_appliance ON calls (appliance, fromMs);
+  CREATE TABLE farm_times (
+    appliance TEXT, farm TEXT, spanMs INTEGER, fromMs INTEGER, up INTEGER NOT NULL, down INTEGER NOT NULL,
+    maintenance INTEGER NOT NULL, PRIMARY KEY (appliance, farm, spanMs, fromMs)
+  ) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${formatVersion};
-`;
-
-/** How long each farm was up, down and in maintenance, by hours and days. */
-const farmTimes = `
-  CREATE TABLE IF NOT EXISTS farm_times (
-    appliance TEXT, farm TEXT, span INTEGER, since INTEGER, up INTEGER NOT NULL, down INTEGER NOT NULL,
-    maintenance INTEGER NOT NULL, PRIMARY KEY (appliance, farm, span, since)
-  ) STRICT, WITHOUT ROWID;
 `;
 
 /** The rows and bytes of each appliance; not in the file, where damage could make them wrong. */
@@ -87,7 +79,6 @@ export class HistoryDatabase {
       if (isEmpty) this.inTransaction(() => this.#database.exec(tables));
       if (number('application_id') !== applicationId || number('user_version') !== formatVersion)
         throw new Error(`${file} is not a history of this version; name another file as history.file`);
-      this.#database.exec(farmTimes);
       this.#database.exec(shares);
     } catch (error) {
       this.#database.close();
@@ -97,11 +88,6 @@ export class HistoryDatabase {
 
   run(sql: string, values: Values): void {
     this.#prepare(sql).run(values);
-  }
-
-  runEach(sql: string, all: readonly Values[]): void {
-    const statement = this.#prepare(sql);
-    for (const values of all) statement.run(values);
   }
 
   /** Each statement names the columns that its caller reads. */
@@ -132,8 +118,8 @@ export class HistoryDatabase {
   }
 
   #prepare(sql: string): StatementSync {
-    const known = this.#prepared.get(sql) ?? this.#database.prepare(sql);
-    this.#prepared.set(sql, known);
-    return known;
+    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
   }
 }

@@ -14,9 +14,9 @@ const latest = Number.MAX_SAFE_INTEGER;
 
 interface EventRow {
   readonly id: number;
-  readonly at: number;
+  readonly atMs: number;
   readonly bytes: number;
-  readonly change: string;
+  readonly digest: string;
   readonly event: string;
 }
 
@@ -36,8 +36,8 @@ export class EventLog {
   }
 
   /** Adds an event, or merges it with earlier ones that it repeats or continues. */
-  add(kept: StoredEvent): void {
-    if (!this.#mergeAlternating(kept) && !this.#mergeBurst(kept)) this.#insert(kept);
+  add(stored: StoredEvent): void {
+    if (!this.#mergeAlternating(stored) && !this.#mergeBurst(stored)) this.#insert(stored);
   }
 
   /** Returns the newest first. If a search reads too much without a match, it has only `next`. */
@@ -45,11 +45,11 @@ export class EventLog {
     const { appliance, farm, sinceMs = Number.MIN_SAFE_INTEGER, kinds, before, limit } = query;
     const [untilMs = latest, untilId = latest] = before?.split('.').map(Number) ?? [];
     const rows = this.#database.iterate<EventRow>(
-      `SELECT id, at, bytes, change, event FROM events
-       WHERE at BETWEEN :sinceMs AND :untilMs AND (at < :untilMs OR id < :untilId)
+      `SELECT id, atMs, bytes, digest, event FROM events
+       WHERE atMs BETWEEN :sinceMs AND :untilMs AND (atMs < :untilMs OR id < :untilId)
        AND (:appliance IS NULL OR appliance IN (:appliance, '')) AND (:farm IS NULL OR farm IN (:farm, ''))
        AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
-       ORDER BY at DESC, id DESC`,
+       ORDER BY atMs DESC, id DESC`,
       {
         sinceMs,
         untilMs,
@@ -66,7 +66,7 @@ export class EventLog {
     let lastRead: EventRow | undefined;
     for (const row of rows) {
       read += row.bytes;
-      if (read > maxReadBytes && lastRead) return { events, next: `${lastRead.at}.${lastRead.id}` };
+      if (read > maxReadBytes && lastRead) return { events, next: `${lastRead.atMs}.${lastRead.id}` };
       lastRead = row;
       const event = this.#read(row);
       if (!event || !isWanted(event, farm, certificates)) continue;
@@ -82,7 +82,7 @@ export class EventLog {
 
   /** Returns the configuration events of an appliance after a moment, the oldest first. */
   recent(appliance: string, sinceMs: number): readonly HistoryEvent[] {
-    return this.#rows("appliance = :appliance AND at > :sinceMs AND kind = 'configuration' ORDER BY id", {
+    return this.#rows("appliance = :appliance AND atMs > :sinceMs AND kind = 'configuration' ORDER BY id", {
       appliance,
       sinceMs,
     });
@@ -92,7 +92,7 @@ export class EventLog {
     const text = JSON.stringify(event);
     const { appliance, farm, kind, atMs } = event;
     this.#database.run(
-      `INSERT INTO events (appliance, farm, kind, at, bytes, subject, change, event)
+      `INSERT INTO events (appliance, farm, kind, atMs, bytes, subject, digest, event)
        VALUES (:appliance, :farm, :kind, :atMs, :bytes, :subject, :digest, :text)`,
       { appliance, farm, kind, atMs, bytes: rowBytes + Buffer.byteLength(text), subject, digest, text },
     );
@@ -102,12 +102,12 @@ export class EventLog {
    * Merges an event with earlier ones if they alternate quickly, from the third one on. The merged
    * event has the last moment of each direction.
    */
-  #mergeAlternating(kept: StoredEvent): boolean {
-    const { event, subject, digest, reverseDigest } = kept;
+  #mergeAlternating(stored: StoredEvent): boolean {
+    const { event, subject, digest, reverseDigest } = stored;
     const { appliance, atMs, by, differences } = event;
     if (differences.length === 0) return false;
     const [last, former] = this.#rows(
-      'appliance = :appliance AND subject = :subject AND at BETWEEN :sinceMs AND :atMs ORDER BY at DESC, id DESC LIMIT 2',
+      'appliance = :appliance AND subject = :subject AND atMs BETWEEN :sinceMs AND :atMs ORDER BY atMs DESC, id DESC LIMIT 2',
       { appliance, subject, sinceMs: atMs - alternatingMs, atMs },
     );
     if (!last || last.by !== by || last.digest !== reverseDigest) return false;
@@ -117,7 +117,7 @@ export class EventLog {
     if (earlierMs === undefined || earlierMs < atMs - alternatingMs) return false;
     const old = last.reversedMs === undefined && former ? [last, former] : [last];
     const count = old.reduce((sum, each) => sum + each.count, 1);
-    this.#replace(old, { ...kept, event: { ...event, count, reversedMs: last.atMs } });
+    this.#replace(old, { ...stored, event: { ...event, count, reversedMs: last.atMs } });
     return true;
   }
 
@@ -137,19 +137,19 @@ export class EventLog {
   }
 
   /** Replaces earlier events by one that begins when the first of them did. */
-  #replace(old: readonly HistoryEvent[], kept: StoredEvent): void {
+  #replace(old: readonly HistoryEvent[], stored: StoredEvent): void {
     for (const { id } of old) this.#database.run('DELETE FROM events WHERE id = :id', { id });
-    const sinceMs = Math.min(...[...old, kept.event].map((each) => each.sinceMs ?? each.atMs));
-    this.#insert({ ...kept, event: { ...kept.event, sinceMs } });
+    const sinceMs = Math.min(...[...old, stored.event].map((each) => each.sinceMs ?? each.atMs));
+    this.#insert({ ...stored, event: { ...stored.event, sinceMs } });
   }
 
   #rows(where: string, values: Readonly<Record<string, string | number>>): readonly ReadEvent[] {
     return this.#database
-      .rows<EventRow>(`SELECT id, at, bytes, change, event FROM events WHERE ${where}`, values)
+      .rows<EventRow>(`SELECT id, atMs, bytes, digest, event FROM events WHERE ${where}`, values)
       .flatMap((row) => this.#read(row) ?? []);
   }
 
-  #read({ id, change: digest, event: text }: EventRow): ReadEvent | undefined {
+  #read({ id, digest, event: text }: EventRow): ReadEvent | undefined {
     const event = readEvent(text);
     if (!event) this.#onDamaged(`event ${id}`);
     return event && { ...event, id, digest };

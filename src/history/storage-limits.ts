@@ -58,7 +58,7 @@ export class StorageLimits {
     return this.#database.rows(
       `DELETE FROM readings WHERE appliance = :appliance AND (collector, farm) IN (
          SELECT collector, farm FROM (
-           SELECT collector, farm, length(objects) AS own, sum(length(objects)) OVER (ORDER BY seen, collector, farm) AS freed
+           SELECT collector, farm, length(objects) AS own, sum(length(objects)) OVER (ORDER BY seenMs, collector, farm) AS freed
            FROM readings WHERE appliance = :appliance)
          WHERE freed - own < :excess) RETURNING 1`,
       { appliance, excess: amount - maxReadingBytes * remaining },
@@ -72,7 +72,7 @@ export class StorageLimits {
       `DELETE FROM events WHERE id IN (
          SELECT id FROM (
            SELECT id, ${own} AS own, sum(${own}) OVER (
-             ORDER BY CASE kind WHEN 'change' THEN 2 WHEN 'configuration' THEN 1 ELSE 0 END, at, id
+             ORDER BY CASE kind WHEN 'change' THEN 2 WHEN 'configuration' THEN 1 ELSE 0 END, atMs, id
              ROWS UNBOUNDED PRECEDING) AS freed
            FROM events WHERE appliance = :appliance)
          WHERE freed - own < :excess)`,

@@ -73,7 +73,7 @@ export class HistoryStore {
     this.#events = new EventLog(this.#database, (row) => this.#countDamaged(row));
     this.#shares = new StorageLimits(this.#database, file);
     // After a kill, no call is under way.
-    this.#database.run('UPDATE touches SET until = since WHERE until IS NULL', {});
+    this.#database.run('UPDATE calls SET untilMs = fromMs WHERE untilMs IS NULL', {});
   }
 
   /**
@@ -95,15 +95,14 @@ export class HistoryStore {
   /** Returns when the configuration of each existing farm was last seen to change. */
   changedFarms(): readonly { readonly appliance: string; readonly farm: string; readonly atMs: number }[] {
     return this.#database.rows(
-      `SELECT appliance, farm, max(changed) AS atMs FROM readings WHERE farm <> '' AND changed IS NOT NULL GROUP BY 1, 2`,
+      `SELECT appliance, farm, max(changedMs) AS atMs FROM readings WHERE farm <> '' AND changedMs IS NOT NULL GROUP BY 1, 2`,
     );
   }
 
   /** Returns how long a farm was up, down and in maintenance. */
   timesOf(appliance: string, farm: string): readonly FarmTime[] {
     return this.#database.rows(
-      `SELECT span AS spanMs, since AS fromMs, up, down, maintenance FROM farm_times
-       WHERE appliance = :appliance AND farm = :farm`,
+      'SELECT spanMs, fromMs, up, down, maintenance FROM farm_times WHERE appliance = :appliance AND farm = :farm',
       { appliance, farm },
     );
   }
@@ -111,10 +110,10 @@ export class HistoryStore {
   /** Deletes what is older. */
   prune(beforeMs: number): void {
     this.#database.inTransaction(() => {
-      this.#database.run('DELETE FROM events WHERE at < :beforeMs', { beforeMs });
-      this.#database.run('DELETE FROM farm_times WHERE since < :beforeMs', { beforeMs });
-      this.#database.run('DELETE FROM touches WHERE ifnull(until, since) < :beforeMs', { beforeMs });
-      this.#database.run('DELETE FROM readings WHERE seen < :beforeMs', { beforeMs });
+      this.#database.run('DELETE FROM events WHERE atMs < :beforeMs', { beforeMs });
+      this.#database.run('DELETE FROM farm_times WHERE fromMs < :beforeMs', { beforeMs });
+      this.#database.run('DELETE FROM calls WHERE ifnull(untilMs, fromMs) < :beforeMs', { beforeMs });
+      this.#database.run('DELETE FROM readings WHERE seenMs < :beforeMs', { beforeMs });
     });
   }
 
@@ -142,50 +141,44 @@ export class HistoryStore {
   #writeCall({ id, fromMs, untilMs, ...call }: StoredCall): void {
     const { appliance } = call;
     this.#database.run(
-      `INSERT INTO touches (id, appliance, since, until, touch) VALUES (:id, :appliance, :fromMs, :untilMs, :kept)
-       ON CONFLICT DO UPDATE SET until = excluded.until, touch = excluded.touch`,
-      { id, appliance, fromMs, untilMs: untilMs ?? null, kept: JSON.stringify(call) },
+      `INSERT INTO calls (id, appliance, fromMs, untilMs, call) VALUES (:id, :appliance, :fromMs, :untilMs, :text)
+       ON CONFLICT DO UPDATE SET untilMs = excluded.untilMs, call = excluded.call`,
+      { id, appliance, fromMs, untilMs: untilMs ?? null, text: JSON.stringify(call) },
     );
     this.#database.run(
-      `DELETE FROM touches WHERE id IN (
-         SELECT id FROM touches WHERE appliance = :appliance ORDER BY since DESC LIMIT -1 OFFSET :maxCalls)`,
+      `DELETE FROM calls WHERE id IN (
+         SELECT id FROM calls WHERE appliance = :appliance ORDER BY fromMs DESC LIMIT -1 OFFSET :maxCalls)`,
       { appliance, maxCalls },
     );
   }
 
   #writeTimes({ appliance, times }: Extract<Entry, { readonly times: unknown }>): void {
-    this.#database.runEach(
-      `INSERT INTO farm_times (appliance, farm, span, since, up, down, maintenance)
-       VALUES (:appliance, :farm, :spanMs, :fromMs, :up, :down, :maintenance)
-       ON CONFLICT DO UPDATE SET up = up + excluded.up, down = down + excluded.down,
-         maintenance = maintenance + excluded.maintenance`,
-      times.map((time) => ({ ...time, appliance })),
-    );
+    for (const time of times)
+      this.#database.run(
+        `INSERT INTO farm_times (appliance, farm, spanMs, fromMs, up, down, maintenance)
+         VALUES (:appliance, :farm, :spanMs, :fromMs, :up, :down, :maintenance)
+         ON CONFLICT DO UPDATE SET up = up + excluded.up, down = down + excluded.down,
+           maintenance = maintenance + excluded.maintenance`,
+        { ...time, appliance },
+      );
     const newestMs = Math.max(...times.map(({ fromMs, spanMs }) => fromMs + spanMs));
     for (const { spanMs, count } of storedPeriods)
       this.#database.run(
-        'DELETE FROM farm_times WHERE appliance = :appliance AND span = :spanMs AND since < :beforeMs',
-        {
-          appliance,
-          spanMs,
-          beforeMs: newestMs - (count + 1) * spanMs,
-        },
+        'DELETE FROM farm_times WHERE appliance = :appliance AND spanMs = :spanMs AND fromMs < :beforeMs',
+        { appliance, spanMs, beforeMs: newestMs - (count + 1) * spanMs },
       );
     // Above the limit, the farms with the least time go first.
     this.#database.run(
       `DELETE FROM farm_times WHERE appliance = :appliance AND farm IN (
          SELECT farm FROM farm_times WHERE appliance = :appliance GROUP BY farm
-         ORDER BY max(since) DESC, sum(up + down + maintenance) DESC LIMIT -1 OFFSET :maxTimedFarms)`,
+         ORDER BY max(fromMs) DESC, sum(up + down + maintenance) DESC LIMIT -1 OFFSET :maxTimedFarms)`,
       { appliance, maxTimedFarms },
     );
   }
 
   #writeSeen(readings: readonly SeenReading[]): void {
-    const update = `UPDATE readings SET seen = max(seen, :askedMs) WHERE ${sameOrigin}`;
-    this.#database.runEach(
-      update,
-      readings.map((reading) => ({ ...reading })),
-    );
+    const update = `UPDATE readings SET seenMs = max(seenMs, :askedMs) WHERE ${sameOrigin}`;
+    for (const reading of readings) this.#database.run(update, { ...reading });
   }
 
   #compare(reading: ConfiguredReading): readonly NewEvent[] {
@@ -195,7 +188,7 @@ export class HistoryStore {
     this.#writeReading(reading, before ? JSON.stringify(withFormerSettings(before.objects, objects)) : text);
     if (!before) return [];
     // After the clock was set back, the stored times may be in the future.
-    const seen = [before.seen, previousAskedMs].filter((ms): ms is number => ms !== undefined && ms <= cameMs);
+    const seen = [before.seenMs, previousAskedMs].filter((ms): ms is number => ms !== undefined && ms <= cameMs);
     const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs: cameMs };
     const found = compareConfigured(before.objects, objects);
     const calls = found.length > 0 ? this.#callsOf(reading, between) : [];
@@ -214,22 +207,23 @@ export class HistoryStore {
 
   /** Returns the stored reading of this origin and scope; undefined if there is none, or a damaged one. */
   #previousReading({ appliance, collector, farm, scope }: ConfiguredReading) {
-    const [row] = this.#database.rows<{ readonly scope: string; readonly seen: number; readonly objects: Uint8Array }>(
-      `SELECT scope, seen, objects FROM readings WHERE ${sameOrigin}`,
-      { appliance, collector, farm },
-    );
+    const [row] = this.#database.rows<{
+      readonly scope: string;
+      readonly seenMs: number;
+      readonly objects: Uint8Array;
+    }>(`SELECT scope, seenMs, objects FROM readings WHERE ${sameOrigin}`, { appliance, collector, farm });
     if (row?.scope !== scope) return undefined;
     const objects = decompress(row.objects);
     if (!objects) this.#countDamaged(`reading of ${[appliance, collector, farm].filter(Boolean).join(', ')}`);
-    return objects && { seen: row.seen, objects };
+    return objects && { seenMs: row.seenMs, objects };
   }
 
   #writeReading({ appliance, collector, farm, scope, askedMs }: ConfiguredReading, text: string): void {
     this.#database.run(
-      `INSERT INTO readings (appliance, collector, farm, scope, seen, objects)
-       VALUES (:appliance, :collector, :farm, :scope, :askedMs, :kept)
-       ON CONFLICT DO UPDATE SET scope = excluded.scope, seen = excluded.seen, objects = excluded.objects`,
-      { appliance, collector, farm, scope, askedMs, kept: compress(text) },
+      `INSERT INTO readings (appliance, collector, farm, scope, seenMs, objects)
+       VALUES (:appliance, :collector, :farm, :scope, :askedMs, :bytes)
+       ON CONFLICT DO UPDATE SET scope = excluded.scope, seenMs = excluded.seenMs, objects = excluded.objects`,
+      { appliance, collector, farm, scope, askedMs, bytes: compress(text) },
     );
     if (this.#shares.fitReadings(appliance) > 0)
       this.#warn(
@@ -241,10 +235,8 @@ export class HistoryStore {
   /** Stores when the farms in the events changed. */
   #dateFarms(appliance: string, events: readonly NewEvent[]): void {
     const changed = new Map(events.flatMap(({ atMs, differences }) => differences.map(({ farm }) => [farm, atMs])));
-    this.#database.runEach(
-      'UPDATE readings SET changed = :atMs WHERE appliance = :appliance AND farm = :farm',
-      [...changed].filter(([farm]) => farm !== '').map(([farm, atMs]) => ({ appliance, farm, atMs })),
-    );
+    const update = 'UPDATE readings SET changedMs = :atMs WHERE appliance = :appliance AND farm = :farm';
+    for (const [farm, atMs] of changed) if (farm !== '') this.#database.run(update, { appliance, farm, atMs });
   }
 
   /** Returns one event for each author of the differences. */
@@ -281,12 +273,12 @@ export class HistoryStore {
   ): readonly GatewayCall[] {
     const fromMs = previousCameMs !== undefined && previousCameMs <= atMs ? previousCameMs : sinceMs;
     const rows = this.#database.rows<CallRow>(
-      `SELECT id, touch, since >= :fromMs AND ifnull(until <= :askedMs, 0) AS isBetween FROM touches
-       WHERE appliance = :appliance AND since <= :atMs AND ifnull(until, :atMs) >= :sinceMs ORDER BY since DESC`,
+      `SELECT id, call, fromMs >= :fromMs AND ifnull(untilMs <= :askedMs, 0) AS isBetween FROM calls
+       WHERE appliance = :appliance AND fromMs <= :atMs AND ifnull(untilMs, :atMs) >= :sinceMs ORDER BY fromMs DESC`,
       { appliance, sinceMs, atMs, fromMs, askedMs },
     );
     const former = farm === '' || rows.length === 0 ? new Set<string>() : this.#namesOf(appliance, farm, sinceMs);
-    return rows.flatMap(({ id, touch: text, isBetween }) => {
+    return rows.flatMap(({ id, call: text, isBetween }) => {
       const call = parseJson(text);
       if (!isRecord(call)) this.#countDamaged(`call ${id}`);
       if (!isRecord(call)) return [];
@@ -331,9 +323,9 @@ export class HistoryStore {
         ...(object.object === 'farm' && { name: to }),
       }));
       this.#database.run(
-        `UPDATE readings SET farm = :to, objects = :kept
+        `UPDATE readings SET farm = :to, objects = :bytes
          WHERE appliance = :appliance AND collector = :collector AND farm = :from`,
-        { appliance, collector, from, to, kept: renamed ? compress(JSON.stringify(renamed)) : objects },
+        { appliance, collector, from, to, bytes: renamed ? compress(JSON.stringify(renamed)) : objects },
       );
     }
   }
@@ -359,7 +351,7 @@ export class HistoryStore {
 
 interface CallRow {
   readonly id: string;
-  readonly touch: string;
+  readonly call: string;
   readonly isBetween: number;
 }
 

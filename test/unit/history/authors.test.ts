@@ -141,8 +141,8 @@ describe('a gateway call', () => {
     ],
     ['all that a restored backup changes', call('POST /system/backup/{name}/actions', { name: 'b' }, {}), weight],
     ['a renewed certificate', call('POST /certificates/letsencrypt/{name}/actions', { name: 'a' }), certificate],
-  ])('explains %s', (_, touch, difference) => {
-    expect(authorOf(difference, [touch])).toBe(alice);
+  ])('explains %s', (_, made, difference) => {
+    expect(authorOf(difference, [made])).toBe(alice);
   });
 });
 
@@ -204,8 +204,8 @@ describe('an unrelated gateway call', () => {
     ['another interface', call('PUT /interfaces/nic/{name}', { name: 'eth0' }, { ip: '10.0.0.7' }), eth1],
     ['a setting, if it acts', call('PUT /farms/{farmname}/actions', { farmname: 'shop' }, { action: null }), weight],
     ['a setting, if it sets a maintenance', call(`${backendOf}/maintenance`, place, { action: null }), weight],
-  ])('does not explain %s', (_, touch, difference) => {
-    expect(authorOf(difference, [touch])).toBe('elsewhere');
+  ])('does not explain %s', (_, made, difference) => {
+    expect(authorOf(difference, [made])).toBe('elsewhere');
   });
 
   it('explains nothing if it is a read or concerns what is not compared', () => {
@@ -235,8 +235,8 @@ describe('a gateway call with an uncertain effect', () => {
       call(backendOf, place, { weight: '1' }),
       { ...weight, ids: ['0', '1'] },
     ],
-  ])('shares the authorship with "elsewhere" %s', (_, touch, difference) => {
-    expect(authorOf(difference, [touch])).toBe(`elsewhere or ${alice}`);
+  ])('shares the authorship with "elsewhere" %s', (_, made, difference) => {
+    expect(authorOf(difference, [made])).toBe(`elsewhere or ${alice}`);
   });
 });
 
@@ -272,9 +272,9 @@ describe('several calls in one interval', () => {
     const moved = { ...weight, setting: 'name', before: '10.0.0.1:80', after: '10.0.0.2:80' };
     const parts = [gone, { ...added, name: '10.0.0.2:80' }];
     const makes = call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.2', port: '80' }, bob);
-    const told = (...touches: readonly GatewayCall[]) =>
-      splitReplacements([{ ...moved, asReplacement: parts }], touches).map(
-        (each) => `${each.setting} ${authorOf(each, touches)}`,
+    const told = (...calls: readonly GatewayCall[]) =>
+      splitReplacements([{ ...moved, asReplacement: parts }], calls).map(
+        (each) => `${each.setting} ${authorOf(each, calls)}`,
       );
 
     expect(told(makes, call(deletes, place))).toEqual([` ${alice}`, ` ${bob}`]);

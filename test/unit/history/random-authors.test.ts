@@ -124,20 +124,20 @@ class RandomHistory {
     if (by === 'elsewhere') return;
     const { appliance } = this;
     const fromMs = atMs - this.#within(0, 400);
-    const touch = { ...call, appliance, by: `call ${index} by ${by}`, id: `${appliance} ${index}`, fromMs };
+    const stored = { ...call, appliance, by: `call ${index} by ${by}`, id: `${appliance} ${index}`, fromMs };
     const endMs = atMs + this.#within(0, 390);
     const untilMs = endMs + (ended === 'unanswered' ? 600_000 : 0);
-    this.#noticed.push([fromMs, { call: touch }], [endMs, { call: { ...touch, ended, untilMs } }]);
+    this.#noticed.push([fromMs, { call: stored }], [endMs, { call: { ...stored, ended, untilMs } }]);
   }
 }
 
 /** Tells what changed as the history does, without the costs of its database. */
 function toldOf(noticed: readonly Noticed[]): readonly Told[] {
-  const touches = new Map<string, StoredCall>();
+  const calls = new Map<string, StoredCall>();
   const readings = new Map<string, { readonly askedMs: number; readonly objects: readonly ConfiguredObject[] }>();
   const formerNames = new Map<string, string>();
   return noticed.flatMap((entry) => {
-    if ('call' in entry) touches.set(entry.call.id, entry.call);
+    if ('call' in entry) calls.set(entry.call.id, entry.call);
     if ('call' in entry) return [];
     const { farm, askedMs, cameMs: atMs, previousAskedMs, previousCameMs, objects: text } = entry.reading;
     const objects = JSON.parse(text) as readonly ConfiguredObject[];
@@ -147,13 +147,13 @@ function toldOf(noticed: readonly Noticed[]): readonly Told[] {
     const sinceMs = previousAskedMs ?? before.askedMs;
     const names = new Set([farm]);
     for (let name = formerNames.get(farm); name !== undefined; name = formerNames.get(name)) names.add(name);
-    const during = [...touches.values()]
+    const during = [...calls.values()]
       .filter(({ fromMs, untilMs = atMs }) => fromMs <= atMs && untilMs >= sinceMs)
       .toSorted((one, other) => other.fromMs - one.fromMs)
-      .map(({ params, ...touch }) => ({
-        ...touch,
+      .map(({ params, ...made }) => ({
+        ...made,
         params: farm && names.has(params.farmname ?? '') ? { ...params, farmname: farm } : params,
-        isBetween: touch.fromMs >= (previousCameMs ?? sinceMs) && (touch.untilMs ?? askedMs + 1) <= askedMs,
+        isBetween: made.fromMs >= (previousCameMs ?? sinceMs) && (made.untilMs ?? askedMs + 1) <= askedMs,
       }));
     return splitReplacements(compareConfigured(before.objects, objects), during).map((difference) => {
       const { object, setting, name, after } = difference;

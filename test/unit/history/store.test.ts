@@ -52,7 +52,7 @@ function givenStore(file = ':memory:') {
       ]);
     },
     /** Has alice change a backend in the minute before the next reading. */
-    touch() {
+    recordCall() {
       const [fromMs, untilMs] = [atMs + 1, atMs + 2];
       store.write([{ call: { ...setsWeight, by: 'call 1 by alice', id: String(atMs), fromMs, untilMs } }]);
     },
@@ -126,9 +126,9 @@ describe('the history of an appliance', () => {
   });
 
   it("records each change when two people undo each other's work", () => {
-    const { read, events, touch } = givenStore();
+    const { read, events, recordCall } = givenStore();
     for (const weight of ['5', '1', '5', '1', '5']) {
-      if (weight === '5') touch();
+      if (weight === '5') recordCall();
       read([backend('10.0.0.1:80', { weight })]);
     }
     expect(events().map(({ by, count }) => `${by} ${count}`)).toEqual([
@@ -196,13 +196,13 @@ describe('the history of an appliance', () => {
       const objects = JSON.stringify([backend('10.0.0.1:80', { weight })]);
       return store.write([{ reading: { ...place, askedMs, cameMs: atMs, previousAskedMs, objects } }]);
     };
-    const touch = (minute: number, by: string): void => {
+    const recordCall = (minute: number, by: string): void => {
       store.write([{ call: { ...setsWeight, by, id: by, fromMs: minute * minuteMs, untilMs: minute * minuteMs + 1 } }]);
     };
     read(120, '5');
-    touch(119, 'call 1 by alice');
+    recordCall(119, 'call 1 by alice');
     // The appliance said the same at minute 60 of the new time.
-    touch(61, 'call 2 by bob');
+    recordCall(61, 'call 2 by bob');
     expect(read(62, '1', 60)).toMatchObject([{ by: 'call 2 by bob', sinceMs: 60 * minuteMs - 1_000 }]);
     // Alice's call is of the time before.
     expect(read(64, '7', 63)).toMatchObject([{ by: 'elsewhere', sinceMs: 63 * minuteMs - 1_000 }]);
@@ -368,7 +368,7 @@ describe('an event with very many differences', () => {
     const event = JSON.stringify({ appliance: 'lb', farm: '', kind: 'state', atMs: 1, count: 1, differences: [] });
     for (let at = 0; at < 5_000; at += 1)
       database.run(
-        `INSERT INTO events (appliance, farm, kind, at, bytes, subject, change, event)
+        `INSERT INTO events (appliance, farm, kind, atMs, bytes, subject, digest, event)
          VALUES ('lb', '', 'state', :at, 8192, '', '', :event)`,
         { at, event },
       );
@@ -465,7 +465,7 @@ describe('a damaged row', () => {
   function givenDamage(damage: string) {
     const file = join(givenFolder(), 'history.db');
     const before = givenStore(file);
-    before.touch();
+    before.recordCall();
     before.read([backend('10.0.0.1:80', { weight: '5' })]);
     before.read([backend('10.0.0.1:80', { weight: '1' })]);
     before.becomes('down', 90);
@@ -521,7 +521,7 @@ describe('a damaged row', () => {
   });
 
   it('yields no author in the calls, and stops nothing', () => {
-    const { store, read, events } = givenDamage("UPDATE touches SET touch = 'x', since = 0, until = NULL");
+    const { store, read, events } = givenDamage("UPDATE calls SET call = 'x', fromMs = 0, untilMs = NULL");
     store.write([]);
 
     read([backend('10.0.0.1:80', { weight: '7' })]);
