@@ -88,7 +88,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   history: {
     floor: 3,
-    imports: ['metrics', 'collectors', 'state'],
+    imports: ['appliance', 'metrics', 'collectors', 'state'],
   },
   'admin/changes': {
     floor: 3,

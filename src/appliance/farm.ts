@@ -1,14 +1,6 @@
 import { formatEndpoint } from '../lib/address.ts';
-import type { Proxy } from './http-proxy.ts';
 import { stateWord } from '../lib/states.ts';
-
-export interface FarmRow {
-  readonly farmname: string;
-  readonly profile?: string | null;
-  readonly status?: string | null;
-  readonly vip?: string | null;
-  readonly vport?: string | null;
-}
+import type { ReplyOf } from './client.ts';
 
 /** A farm, where it listens, and whether its proxy answers the appliance. */
 export interface Farm {
@@ -22,6 +14,21 @@ export interface Farm {
   readonly vport?: string | undefined;
   /** True while its proxy does not answer the appliance in time. */
   readonly isSilent?: boolean;
+  /** Kept for the next read of the list, see collectors/silent-farms.ts. */
+  readonly lastAsk?: LastAsk | undefined;
+}
+
+/** When a farm was last asked for alone. */
+export interface LastAsk {
+  readonly atElapsedMs: number;
+  /** When a call last had the time to wait until the appliance gives up. */
+  readonly patientAtElapsedMs?: number | undefined;
+  /** A silent farm's calls in a row that our limit ended; 0 once the appliance gave up. */
+  readonly timeouts?: number;
+}
+
+/** A farm with what other reads than the list say of it. */
+export interface KnownFarm extends Omit<Farm, 'lastAsk'> {
   /** When the appliance was last asked for it alone, in Unix milliseconds; of a silent farm. */
   readonly askedMs?: number | undefined;
   /** Files that it presents; absent where that was not read. */
@@ -30,7 +37,11 @@ export interface Farm {
   readonly proxy?: Proxy | undefined;
 }
 
-export function farmOf({ farmname, profile, status, vip, vport }: FarmRow): Farm {
+/** `zproxy` has a routing policy in each service, and `pound` has none (docs/api.md §7). */
+export type Proxy = 'pound' | 'zproxy';
+
+/** Returns a farm of a list. */
+export function farmOf({ farmname, profile, status, vip, vport }: ReplyOf<'listFarms'>['params'][number]): Farm {
   return {
     name: farmname,
     profile: profile ?? '',
@@ -43,4 +54,21 @@ export function farmOf({ farmname, profile, status, vip, vport }: FarmRow): Farm
 /** Returns `192.0.2.20:443` or `[2001:db8::20]:443`; empty where the address is not known. */
 export function addressOf({ vip, vport }: Pick<Farm, 'vip' | 'vport'>): string {
   return vip === undefined ? '' : formatEndpoint(vip, vport);
+}
+
+/** Returns the proxy of an HTTP farm; undefined of one without a service, and of others. */
+export function proxyOf(profile: string, { services }: Pick<ReplyOf<'readFarm'>, 'services'>): Proxy | undefined {
+  const [first] = services ?? [];
+  if (!first || !isHttp(profile)) return undefined;
+  return typeof first.routingpolicy === 'string' ? 'zproxy' : 'pound';
+}
+
+/** Returns true for the profile of a farm whose state the appliance asks a proxy for. */
+export function hasProxy(profile: string): boolean {
+  return isHttp(profile) || profile === 'eproxy';
+}
+
+/** Returns true for a farm of the HTTP proxy, whose backends belong to services. */
+export function isHttp(profile: string): boolean {
+  return profile === 'http' || profile === 'https';
 }

@@ -3,24 +3,13 @@
 // run needs to know of the ones before is in the reading, in `lastAsk` of each farm.
 
 import { stateWord } from '../lib/states.ts';
-import { type Farm } from '../appliance/farm.ts';
+import { type Farm, hasProxy, type LastAsk } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { hasProxy } from '../appliance/http-proxy.ts';
 import type { CollectContext } from './collector.ts';
-import {
-  askedAtElapsedMs,
-  compareMoments,
-  givesUpWaiting,
-  type LastAsk,
-  type ListedFarm,
-  nextSilent,
-} from './silent-farms.ts';
+import { askedAtElapsedMs, compareMoments, givesUpWaiting, nextSilent } from './silent-farms.ts';
 
-/** The list before, whose states are kept until a farm is asked for again. */
-interface ListBefore {
-  readonly farms: readonly ListedFarm[];
-  readonly memory?: { readonly startedAtElapsedMs?: number };
-}
+/** The farms of the run before, by name, whose states are kept until a farm is asked for again. */
+type KnownFarms = ReadonlyMap<string, Farm>;
 
 interface Limits {
   /** How long a call takes that waits for no proxy. */
@@ -54,18 +43,23 @@ const firstRunMs = 45_000;
 /**
  * Reads the state of each farm. A silent farm that has recovered comes first, then the farms that
  * have waited longest, as many as the time of a run allows, and last another silent one. A farm that
- * is not asked keeps its last state. `callMs` is how long a call takes that waits for no proxy.
+ * is not asked keeps its last state. `callMs` is how long a call takes that waits for no proxy, and
+ * `listedAtElapsedMs` when a list with all states was last read.
  */
 export async function askEachFarm(
   context: CollectContext,
-  listed: readonly ListedFarm[],
-  { before, callMs }: { readonly before: ListBefore | undefined; readonly callMs: number },
-): Promise<readonly ListedFarm[]> {
+  listed: readonly Farm[],
+  {
+    known,
+    listedAtElapsedMs,
+    callMs,
+  }: { readonly known: KnownFarms; readonly listedAtElapsedMs: number | undefined; readonly callMs: number },
+): Promise<readonly Farm[]> {
   const startElapsedMs = context.elapsedNow();
-  const known = byName(before);
-  const isFirst = !before?.farms.some(({ lastAsk }) => lastAsk);
+  const before = [...known.values()];
+  const isFirst = !before.some(({ lastAsk }) => lastAsk);
   const endElapsedMs = startElapsedMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
-  const limits = { ...farmCallLimits(callMs), givesUp: givesUpWaiting(before?.farms ?? []) };
+  const limits = { ...farmCallLimits(callMs), givesUp: givesUpWaiting(before) };
 
   const silent = nextSilent(context, listed, known);
   const silentLimits = silent?.isPatient ? { ...limits, limitMs: patientLimitMs } : limits;
@@ -73,14 +67,14 @@ export async function askEachFarm(
   const others = dueOf(listed, known, startElapsedMs);
   const othersLimits = isFirst ? { ...limits, workMs: 0 } : limits;
 
-  const ask = (farms: readonly ListedFarm[], each: Limits, untilElapsedMs?: number) =>
+  const ask = (farms: readonly Farm[], each: Limits, untilElapsedMs?: number) =>
     askInTurn(context, farms, { ...each, known, untilElapsedMs });
   const first = silent?.hasRecovered ? await ask(silentFarms, silentLimits) : [];
   const second = await ask(others, othersLimits, endElapsedMs);
   const last = silent?.hasRecovered ? [] : await ask(silentFarms, silentLimits);
   const endedAtElapsedMs = context.elapsedNow();
   return withAsked(listed, [...first, ...second, ...last], (farm) =>
-    asBefore(farm, known.get(farm.name), before, endedAtElapsedMs),
+    asBefore(farm, known.get(farm.name), listedAtElapsedMs, endedAtElapsedMs),
   );
 }
 
@@ -91,18 +85,17 @@ export async function askEachFarm(
  */
 export async function askMaybeSilent(
   context: CollectContext,
-  listed: readonly ListedFarm[],
-  { before, waitedFor }: { readonly before: ListBefore | undefined; readonly waitedFor: number },
-): Promise<readonly ListedFarm[]> {
-  const known = byName(before);
+  listed: readonly Farm[],
+  { known, waitedFor }: { readonly known: KnownFarms; readonly waitedFor: number },
+): Promise<readonly Farm[]> {
   const maybeSilent = listed.filter((farm) => hasProxy(farm.profile) && maybeSilentStates.includes(farm.state));
   const silent = maybeSilent.filter(({ name }) => known.get(name)?.isSilent);
   const others = maybeSilent.filter((farm) => !silent.includes(farm));
   const next = nextSilent(context, silent, known)?.farm;
-  const asSilent = (farm: ListedFarm): ListedFarm => {
+  const asSilent = (farm: Farm): Farm => {
     return { ...farm, isSilent: true, lastAsk: known.get(farm.name)?.lastAsk };
   };
-  const notAsked = (farm: ListedFarm): ListedFarm => (silent.includes(farm) ? asSilent(farm) : farm);
+  const notAsked = (farm: Farm): Farm => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < waitedFor ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(notAsked);
   const limits = farmCallLimits(await emptyCallMs(context));
@@ -115,22 +108,18 @@ export async function askMaybeSilent(
 /** The states that the appliance has for a farm whose proxy does not answer it. */
 const maybeSilentStates: readonly string[] = ['critical', 'needed_restart'];
 
-export function byName(list: { readonly farms: readonly ListedFarm[] } | undefined) {
-  return new Map(list?.farms.map((farm) => [farm.name, farm]));
-}
-
 /** A farm that was asked for, by name; undefined if it is gone. */
-type Asked = readonly [name: string, farm: ListedFarm | undefined];
+type Asked = readonly [name: string, farm: Farm | undefined];
 
 /** Asks for one farm after another, until a moment if it is named. */
 async function askInTurn(
   context: CollectContext,
-  farms: readonly ListedFarm[],
+  farms: readonly Farm[],
   {
     known,
     untilElapsedMs = Number.POSITIVE_INFINITY,
     ...limits
-  }: Limits & { readonly known: ReadonlyMap<string, ListedFarm>; readonly untilElapsedMs?: number | undefined },
+  }: Limits & { readonly known: KnownFarms; readonly untilElapsedMs?: number | undefined },
 ): Promise<readonly Asked[]> {
   const asked: Asked[] = [];
   for (const farm of farms) {
@@ -141,11 +130,7 @@ async function askInTurn(
 }
 
 /** Returns a list without the farms that are gone; `notAsked` gives those that were not asked for. */
-function withAsked(
-  listed: readonly ListedFarm[],
-  all: readonly Asked[],
-  notAsked: (farm: ListedFarm) => ListedFarm,
-): readonly ListedFarm[] {
+function withAsked(listed: readonly Farm[], all: readonly Asked[], notAsked: (farm: Farm) => Farm): readonly Farm[] {
   const asked = new Map(all);
   return listed.flatMap((farm) => (asked.has(farm.name) ? (asked.get(farm.name) ?? []) : notAsked(farm)));
 }
@@ -162,13 +147,9 @@ function farmCallLimits(callMs: number): Limits {
 }
 
 /** Returns the farms to ask for, without silent ones: by their wait, those with a proxy first. */
-function dueOf(
-  listed: readonly ListedFarm[],
-  known: ReadonlyMap<string, ListedFarm>,
-  nowElapsedMs: number,
-): readonly ListedFarm[] {
-  const lastElapsedMs = ({ name }: ListedFarm): number => askedAtElapsedMs(known.get(name));
-  const rankOf = ({ profile }: ListedFarm): number => (hasProxy(profile) ? 0 : 1);
+function dueOf(listed: readonly Farm[], known: KnownFarms, nowElapsedMs: number): readonly Farm[] {
+  const lastElapsedMs = ({ name }: Farm): number => askedAtElapsedMs(known.get(name));
+  const rankOf = ({ profile }: Farm): number => (hasProxy(profile) ? 0 : 1);
   return listed
     .filter((farm) => !known.get(farm.name)?.isSilent && nowElapsedMs - lastElapsedMs(farm) >= recentMs)
     .toSorted((one, other) => compareMoments(lastElapsedMs(one), lastElapsedMs(other)) || rankOf(one) - rankOf(other));
@@ -176,10 +157,10 @@ function dueOf(
 
 async function askState(
   context: CollectContext,
-  farm: ListedFarm,
-  was: ListedFarm | undefined,
+  farm: Farm,
+  was: Farm | undefined,
   { callMs, limitMs, workMs: maxWorkMs, givesUp = false }: Limits,
-): Promise<ListedFarm | undefined> {
+): Promise<Farm | undefined> {
   const { read, elapsedNow } = context;
   const isPatient = limitMs === patientLimitMs;
   const atElapsedMs = elapsedNow();
@@ -220,7 +201,7 @@ const applianceFailures: readonly FailureReason[] = ['connect', 'tls', 'cancelle
 /** Reads profile and address of an HTTP farm that was never listed with them. */
 async function readAddress(
   { read, safeFarmName }: CollectContext,
-  farm: ListedFarm,
+  farm: Farm,
   limitMs: number,
 ): Promise<Partial<Farm>> {
   if (farm.vip !== undefined || farm.profile !== 'http') return {};
@@ -237,14 +218,14 @@ async function readAddress(
 
 /** Returns a farm that was not asked for, as it was before; without its state if that is too old. */
 function asBefore(
-  farm: ListedFarm,
-  was: ListedFarm | undefined,
-  before: ListBefore | undefined,
+  farm: Farm,
+  was: Farm | undefined,
+  listedAtElapsedMs: number | undefined,
   nowElapsedMs: number,
-): ListedFarm {
+): Farm {
   if (!was) return farm;
   // A state of a list of all is as old as that list, however many runs leave it out.
-  const lastAsk = was.lastAsk ?? { atElapsedMs: before?.memory?.startedAtElapsedMs ?? Number.NEGATIVE_INFINITY };
+  const lastAsk = was.lastAsk ?? { atElapsedMs: listedAtElapsedMs ?? Number.NEGATIVE_INFINITY };
   const state = nowElapsedMs - lastAsk.atElapsedMs < keptMs || was.isSilent ? was.state : 'unknown';
   return { ...farm, state, isSilent: was.isSilent ?? false, lastAsk };
 }

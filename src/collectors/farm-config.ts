@@ -1,7 +1,6 @@
-import type { Farm } from '../appliance/farm.ts';
+import { type Farm, isHttp, type Proxy, proxyOf } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { isHttp, type Proxy, proxyOf } from '../appliance/http-proxy.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { backendLabel, backendSettings, clashingAddresses } from './backends.ts';
 import {

@@ -1,5 +1,4 @@
-import type { Farm } from '../appliance/farm.ts';
-import { isHttp } from '../appliance/http-proxy.ts';
+import { type Farm, isHttp } from '../appliance/farm.ts';
 import type { FarmBackends } from './backends.ts';
 import { areAllChecked, type FarmConfig } from './farm-config.ts';
 

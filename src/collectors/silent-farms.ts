@@ -5,20 +5,6 @@
 import type { Farm } from '../appliance/farm.ts';
 import type { CollectContext } from './collector.ts';
 
-/** A farm of the list, with what the next runs need to know of this one. */
-export interface ListedFarm extends Farm {
-  readonly lastAsk?: LastAsk | undefined;
-}
-
-/** When a farm was last asked for alone. */
-export interface LastAsk {
-  readonly atElapsedMs: number;
-  /** When a call last had the time to wait until the appliance gives up. */
-  readonly patientAtElapsedMs?: number | undefined;
-  /** A silent farm's calls in a row that our limit ended; 0 once the appliance gave up. */
-  readonly timeouts?: number;
-}
-
 /** The time between two calls for silent farms, where such a call ends. */
 const silentEveryMs = 90_000;
 /** The time after a call for a silent farm that did not end; doubled by each further one. */
@@ -32,11 +18,7 @@ const neverMs = Number.NEGATIVE_INFINITY;
  * Returns the silent farm to ask for in this run, if any: first one that has recovered, then the one
  * that waited longest of those that are due. A patient call waits until the appliance gives up.
  */
-export function nextSilent(
-  context: CollectContext,
-  listed: readonly ListedFarm[],
-  known: ReadonlyMap<string, ListedFarm>,
-) {
+export function nextSilent(context: CollectContext, listed: readonly Farm[], known: ReadonlyMap<string, Farm>) {
   const nowElapsedMs = context.elapsedNow();
   const silent = listed
     .filter(({ name }) => known.get(name)?.isSilent)
@@ -54,29 +36,29 @@ export function nextSilent(
 /** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
 export function hasRecovered(
   { facts, changedAtElapsedMs }: Pick<CollectContext, 'facts' | 'changedAtElapsedMs'>,
-  farm: ListedFarm | undefined,
+  farm: Farm | undefined,
 ): boolean {
   if (!farm?.isSilent) return false;
   const news = [facts.answersSinceElapsedMs?.get(farm.name), changedAtElapsedMs(farm.name)];
   return news.some((atElapsedMs) => (atElapsedMs ?? neverMs) > askedAtElapsedMs(farm));
 }
 
-function pauseMs(farm: Pick<ListedFarm, 'lastAsk'> | undefined): number {
+function pauseMs(farm: Pick<Farm, 'lastAsk'> | undefined): number {
   const timeouts = farm?.lastAsk?.timeouts ?? 0;
   return timeouts === 0 ? silentEveryMs : Math.min(afterTimeoutMs * 2 ** (timeouts - 1), longestAfterTimeoutMs);
 }
 
 /** Returns when a silent farm is asked again; undefined for one whose calls end, which is soon. */
-export function nextAskElapsedMs({ isSilent, lastAsk }: ListedFarm): number | undefined {
+export function nextAskElapsedMs({ isSilent, lastAsk }: Farm): number | undefined {
   return isSilent && lastAsk?.timeouts ? lastAsk.atElapsedMs + pauseMs({ lastAsk }) : undefined;
 }
 
 /** Returns true if the appliance is known to give up its wait for a proxy: it did so for one of these. */
-export function givesUpWaiting(farms: readonly ListedFarm[]): boolean {
+export function givesUpWaiting(farms: readonly Farm[]): boolean {
   return farms.some(({ isSilent, lastAsk }) => isSilent === true && lastAsk?.timeouts === 0);
 }
 
-export function askedAtElapsedMs(farm: ListedFarm | undefined): number {
+export function askedAtElapsedMs(farm: Farm | undefined): number {
   return farm?.lastAsk?.atElapsedMs ?? neverMs;
 }
 

@@ -1,14 +1,13 @@
 import { isIP } from 'node:net';
-import { hasProxy } from '../appliance/http-proxy.ts';
+import { type Farm, hasProxy } from '../appliance/farm.ts';
 import { blockListOf, formatEndpoint, isIn, parseEndpoint } from '../lib/address.ts';
 import type { Certificate } from './certificates.ts';
 import type { VipSettings } from './collector.ts';
 import type { FarmConfig } from './farm-config.ts';
-import type { ListedFarm } from './silent-farms.ts';
 
 /** The farms of an appliance, with their configuration and certificates. */
 export interface ProbeInputs {
-  readonly farms: readonly ListedFarm[];
+  readonly farms: readonly Farm[];
   /** True for a farm to probe though the list does not say that it runs. */
   readonly ranRecently?: (farm: string) => boolean;
   readonly configOf: (farm: string) => FarmConfig | undefined;
@@ -19,7 +18,7 @@ export interface ProbeInputs {
 
 /** The facts by which a farm is probed. */
 export interface ProbeFacts {
-  readonly listed: ListedFarm;
+  readonly listed: Farm;
   readonly config: FarmConfig | undefined;
   readonly serverNames: readonly string[];
   /** True for an L4 farm that has accepted a connection at this address. */
@@ -88,7 +87,7 @@ export function vipTargets(
     const port = firstPort(vport);
     const protocol = protocolOf(farm, config, settings.udpFarms);
     if (port === undefined || !(isRunning(farm) || known.ranRecently?.(name)) || protocol === 'other') return [];
-    const isAt = (other: ListedFarm): boolean => other.vip === vip && other.vport === vport;
+    const isAt = (other: Farm): boolean => other.vip === vip && other.vport === vport;
     // Only their protocols tell two farms at one address apart.
     if (protocol === 'unknown' && known.farms.filter(isAt).length > 1) return [];
     const hasAccepted = last?.hasAccepted === true && isAt(last.listed);
@@ -106,7 +105,7 @@ export function vipTargets(
 }
 
 /** Returns false for the farms that are left out where nobody says whether to probe. */
-export function isWanted({ profile }: Pick<ListedFarm, 'profile'>, { l4Only }: Pick<VipSettings, 'l4Only'>): boolean {
+export function isWanted({ profile }: Pick<Farm, 'profile'>, { l4Only }: Pick<VipSettings, 'l4Only'>): boolean {
   return !l4Only || profile === 'l4xnat';
 }
 
@@ -119,7 +118,7 @@ const probedAfterRunMs = 86_400_000;
  * ran then as far as is known.
  */
 export function lastRuns(
-  listed: readonly ListedFarm[] | undefined,
+  listed: readonly Farm[] | undefined,
   before: ReadonlyMap<string, number>,
   nowElapsedMs: number,
 ): ReadonlyMap<string, number> {
@@ -157,13 +156,13 @@ const reservedNetworks = [
 const documentNetworks = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'];
 
 /** Returns true for a state in which a farm has a listener (docs/api.md §2.1). */
-function isRunning({ state, isSilent }: ListedFarm): boolean {
+function isRunning({ state, isSilent }: Farm): boolean {
   return state !== 'down' && (state !== 'unknown' || isSilent === true);
 }
 
 /** The protocol of an L4 farm is read only where its daemon may be asked (docs/api.md §1.7). */
 function protocolOf(
-  farm: ListedFarm,
+  farm: Farm,
   config: FarmConfig | undefined,
   udpFarms: VipSettings['udpFarms'],
 ): 'tcp' | 'other' | 'unknown' {

@@ -1,4 +1,4 @@
-import type { ListedFarm } from '../collectors/silent-farms.ts';
+import type { Farm } from '../appliance/farm.ts';
 
 /** The milliseconds of a period that a farm was up, down and in maintenance; the rest is unknown. */
 export interface FarmTime {
@@ -38,7 +38,7 @@ export class FarmTimes {
   #times = new Map<string, { -readonly [Key in keyof TimedFarm]: TimedFarm[Key] }>();
 
   /** Adds a list of farms. The time since the last one is unknown if it is more than `maxGapMs`. */
-  add(farms: readonly ListedFarm[], atMs: number, maxGapMs: number): void {
+  add(farms: readonly Farm[], atMs: number, maxGapMs: number): void {
     const last = this.#last;
     this.#last = { atMs, states: new Map(farms.map((farm) => [farm.name, servingStateOf(farm)])) };
     if (!last || atMs <= last.atMs || atMs - last.atMs > maxGapMs) return;
@@ -79,7 +79,7 @@ export class FarmTimes {
   }
 }
 
-function servingStateOf({ state, isSilent }: ListedFarm): ServingState | undefined {
+function servingStateOf({ state, isSilent }: Farm): ServingState | undefined {
   if (isSilent) return 'down';
   if (['up', 'problem', 'needed_restart'].includes(state)) return 'up';
   if (state === 'maintenance') return 'maintenance';

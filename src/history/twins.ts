@@ -1,5 +1,5 @@
 import { applianceCollector } from '../collectors/appliance.ts';
-import type { ListedFarm } from '../collectors/silent-farms.ts';
+import type { Farm } from '../appliance/farm.ts';
 import { backendsCollector } from '../collectors/backends.ts';
 import { certificatesCollector } from '../collectors/certificates.ts';
 import { type Collector, isFarmCollector } from '../collectors/collector.ts';
@@ -116,7 +116,7 @@ function keysOf(collector: Collector, here: Readings, there: Readings): readonly
   if (!isFarmCollector(collector)) return [name];
   const common = new Set(farmsIn(there).map((farm) => farm.name));
   // Backends of other farms are in their configuration.
-  const isRead = (farm: ListedFarm): boolean =>
+  const isRead = (farm: Farm): boolean =>
     collector.covers({ ...farm, isSilent: false }) && (collector !== backendsCollector || farm.profile === 'l4xnat');
   return farmsIn(here).flatMap((farm) =>
     common.has(farm.name) && isRead(farm) ? readingKey({ collector: name, farm: farm.name }) : [],
@@ -136,7 +136,7 @@ function haveUnreadFarms(here: Readings, there: Readings): boolean {
   );
 }
 
-function farmsIn(readings: Readings): readonly ListedFarm[] {
+function farmsIn(readings: Readings): readonly Farm[] {
   return readingIn(readings, farmsCollector)?.data.farms ?? [];
 }
 

@@ -1,8 +1,7 @@
 import type { Farm } from '../appliance/farm.ts';
 import { backendsCollector } from '../collectors/backends.ts';
 import { farmConfigCollector } from '../collectors/farm-config.ts';
-import type { FarmList } from '../collectors/farm-list.ts';
-import { farmsCollector } from '../collectors/farms.ts';
+import { type FarmList, farmsCollector } from '../collectors/farms.ts';
 import { stateImpliesAllUp } from '../collectors/implied-states.ts';
 import type { ApplianceState } from '../state/appliance-state.ts';
 import type { Origin } from '../state/reading.ts';

@@ -9,7 +9,8 @@ import { type Certificate, certificatesCollector } from '../collectors/certifica
 import type { Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfigCollector, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { farmConnectionsCollector } from '../collectors/farm-connections.ts';
-import { type ListedFarm, nextAskElapsedMs } from '../collectors/silent-farms.ts';
+import type { Farm } from '../appliance/farm.ts';
+import { nextAskElapsedMs } from '../collectors/silent-farms.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { interfacesCollector } from '../collectors/interfaces.ts';
 import { answersNoHandshake, hasNoHungProxy, type ProbedFarm, vipCollector } from '../collectors/vip.ts';
@@ -120,7 +121,7 @@ function buildFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
 function buildSilence(
   snapshot: Snapshot,
   probed: ProbedFarm | undefined,
-  farm: ListedFarm,
+  farm: Farm,
   list: Reading,
 ): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs' | 'nextLookMs'> {
   const answersClients = probed !== undefined && hasHandshakeSince(probed, farm, list);
@@ -131,12 +132,12 @@ function buildSilence(
 }
 
 /** Returns true if a handshake succeeded after the appliance was asked for the farm. */
-function hasHandshakeSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
+function hasHandshakeSince(probed: ProbedFarm, farm: Farm, list: Reading): boolean {
   const hasHandshook = probed.isReachable === true && hasNoHungProxy(probed);
   return hasHandshook && probed.probedAtElapsedMs > farmAskedAtElapsedMs(farm, list) && !isOutdated(probed, farm, list);
 }
 
-function farmAskedAtElapsedMs({ lastAsk }: ListedFarm, { askedAtElapsedMs }: Reading): number {
+function farmAskedAtElapsedMs({ lastAsk }: Farm, { askedAtElapsedMs }: Reading): number {
   return lastAsk?.atElapsedMs ?? askedAtElapsedMs;
 }
 
@@ -152,12 +153,7 @@ function connectionsIn(snapshot: Snapshot) {
   };
 }
 
-function buildFarm(
-  snapshot: Snapshot,
-  farm: ListedFarm,
-  { since }: Reading,
-  farmReadings: readonly Reading[],
-): FarmStatus {
+function buildFarm(snapshot: Snapshot, farm: Farm, { since }: Reading, farmReadings: readonly Reading[]): FarmStatus {
   // `lastAsk` is only for the collector.
   const { lastAsk: _, ...shown } = farm;
   const { name } = farm;
@@ -223,7 +219,7 @@ function countProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
 function buildProbe(
   snapshot: Snapshot,
   probed: ProbedFarm | undefined,
-  farm: ListedFarm,
+  farm: Farm,
   list: Reading,
 ): ProbeStatus | undefined {
   if (!probed || isOutdated(probed, farm, list)) return undefined;
@@ -233,7 +229,7 @@ function buildProbe(
 }
 
 /** Returns true if the farm changed after the probe. */
-function isOutdated({ known, probedAtElapsedMs }: ProbedFarm, farm: ListedFarm, { since }: Reading): boolean {
+function isOutdated({ known, probedAtElapsedMs }: ProbedFarm, farm: Farm, { since }: Reading): boolean {
   const { state, vip, vport } = known.listed;
   if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return true;
   const changed = since?.({ object: 'farm', labels: { farm: farm.name } });

@@ -7,7 +7,7 @@ import type { Activation } from '../collectors/activation.ts';
 import type { Backend } from '../collectors/backends.ts';
 import type { Certificate } from '../collectors/certificates.ts';
 import type { FarmConnections } from '../collectors/farm-connections.ts';
-import type { ListedFarm } from '../collectors/silent-farms.ts';
+import type { KnownFarm } from '../appliance/farm.ts';
 import type { Interface } from '../collectors/interfaces.ts';
 import type { ProbedFarm } from '../collectors/vip.ts';
 
@@ -84,7 +84,7 @@ export interface FarmObjective {
 }
 
 /** A farm of the list; its state is a word of `statesOf.farm`. */
-export interface FarmStatus extends Omit<ListedFarm, 'lastAsk'>, Dated, Partial<Omit<FarmConnections, 'farm'>> {
+export interface FarmStatus extends KnownFarm, Dated, Partial<Omit<FarmConnections, 'farm'>> {
   /** When it is asked again; only for a silent farm without any ended call. */
   readonly nextLookMs?: number | undefined;
   /** True if it was silent, and a later handshake was answered; then `isSilent` is false. */

@@ -11,7 +11,7 @@ import type { EndpointKey } from '../../appliance/api/table.ts';
 import { adminCommand, joinFirst } from '../../lib/text.ts';
 import { toError } from '../../lib/check.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import { addressOf, type Farm } from '../../appliance/farm.ts';
+import { addressOf, type Farm, type KnownFarm } from '../../appliance/farm.ts';
 import { applianceProxy, farmOfCall, l4DaemonUse } from '../policy/l4-daemon.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminResponse } from './admin-call.ts';
@@ -32,7 +32,7 @@ export interface ProbedCall {
 
 interface L4Context {
   readonly appliance: string;
-  readonly knownFarms: () => readonly Farm[] | undefined;
+  readonly knownFarms: () => readonly KnownFarm[] | undefined;
   readonly vipLimits: VipLimits | undefined;
   readonly signal: AbortSignal;
   readonly sleep: (ms: number) => Promise<void>;

@@ -1,5 +1,4 @@
-import type { Farm } from '../../appliance/farm.ts';
-import { isHttp } from '../../appliance/http-proxy.ts';
+import { type Farm, isHttp } from '../../appliance/farm.ts';
 import { uncheckedFarmName } from '../../appliance/safe-farm-name.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';

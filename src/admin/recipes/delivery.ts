@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { type Farm, farmOf } from '../../appliance/farm.ts';
+import { farmOf, type KnownFarm } from '../../appliance/farm.ts';
 import { safeFarmName } from '../../appliance/safe-farm-name.ts';
 import { memoize, shellWord } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
@@ -136,10 +136,10 @@ function deliveryTo(context: RecipeContext, { farm, used, old, store, newCertifi
 async function farmsWithCertificates(
   { calls, knownFarms }: RecipeContext,
   isWanted: DeliveryOptions['isWanted'],
-): Promise<readonly Farm[]> {
+): Promise<readonly KnownFarm[]> {
   const { lslb } = (await calls.read('readFarmsSummary', {})).params;
   const known = new Map((knownFarms() ?? []).map((farm) => [farm.name, farm]));
-  const found: Farm[] = [];
+  const found: KnownFarm[] = [];
   for (const { name, profile } of lslb ?? []) {
     const farmname = safeFarmName(name, profile);
     const last = known.get(name);

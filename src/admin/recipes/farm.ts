@@ -1,6 +1,6 @@
 import { stateWord } from '../../lib/states.ts';
 import type { ReplyOf } from '../../appliance/client.ts';
-import { addressOf, type Farm, farmOf } from '../../appliance/farm.ts';
+import { addressOf, type Farm, farmOf, type KnownFarm } from '../../appliance/farm.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../../appliance/safe-farm-name.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
@@ -17,7 +17,7 @@ const listMs = 2_000;
  * address from its last reading; otherwise the list of all has it, which is not waited for while a
  * proxy hangs.
  */
-export async function findFarm(context: Pick<RecipeContext, 'calls' | 'knownFarms'>, name: string): Promise<Farm> {
+export async function findFarm(context: Pick<RecipeContext, 'calls' | 'knownFarms'>, name: string): Promise<KnownFarm> {
   const { calls, knownFarms } = context;
   const profiles = profilesIn(await calls.read('readFarmsSummary', {}));
   const listed = profiles?.get(name);

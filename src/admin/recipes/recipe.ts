@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { RecipeCalls, Write } from './calls.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import type { Farm } from '../../appliance/farm.ts';
+import type { KnownFarm } from '../../appliance/farm.ts';
 import type { VipLimits } from '../../collectors/collector.ts';
 
 /** Several calls that belong together: a plan that only reads, then its steps. */
@@ -29,7 +29,7 @@ export interface RecipeContext {
   readonly values: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
-  readonly knownFarms: () => readonly Farm[] | undefined;
+  readonly knownFarms: () => readonly KnownFarm[] | undefined;
   /** The limits of the collector vip; undefined while it is off. */
   readonly probeLimits: VipLimits | undefined;
   /** The same limits, also while it is off; undefined for an appliance that is gone. */

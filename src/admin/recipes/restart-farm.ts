@@ -1,5 +1,4 @@
-import type { Farm } from '../../appliance/farm.ts';
-import { isHttp } from '../../appliance/http-proxy.ts';
+import { isHttp, type KnownFarm } from '../../appliance/farm.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { ago, formatDuration } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
@@ -10,7 +9,7 @@ import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.
 const defaultWaitMs = 120_000;
 
 /** A farm with the numbers that are compared before and after a restart. */
-export interface FarmReading extends Farm {
+export interface FarmReading extends KnownFarm {
   readonly backendsUp: number;
   readonly backends: number;
   /** 0 for a farm without the HTTP proxy: they are not read. */
@@ -91,7 +90,7 @@ export async function readState(
   return await withBackends(context, await findFarm(context, name));
 }
 
-export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: Farm): Promise<FarmReading> {
+export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: KnownFarm): Promise<FarmReading> {
   // The statistics of a silent farm are empty, and late.
   const rows = farm.isSilent ? [] : await readBackends({ calls }, farm);
   return {

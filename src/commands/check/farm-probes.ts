@@ -1,5 +1,5 @@
 import type { VipSettings } from '../../collectors/collector.ts';
-import type { ListedFarm } from '../../collectors/silent-farms.ts';
+import type { Farm } from '../../appliance/farm.ts';
 import { localAddresses } from '../../collectors/vip.ts';
 import { type ProbeFailure, probeVip } from '../../collectors/vip-probe.ts';
 import { isWanted, type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
@@ -27,7 +27,7 @@ const maxAtOnce = 3;
  * left out: the check does not read whether they use TCP.
  */
 export async function probeFarms(
-  farms: readonly ListedFarm[],
+  farms: readonly Farm[],
   settings: VipSettings,
   signal: AbortSignal,
 ): Promise<readonly FarmProbe[]> {
@@ -44,7 +44,7 @@ export async function probeFarms(
 }
 
 /** Returns the L4 farms that are probed by default, with their addresses. */
-export function l4Probes(farms: readonly ListedFarm[], settings: VipSettings): readonly FarmProbe[] {
+export function l4Probes(farms: readonly Farm[], settings: VipSettings): readonly FarmProbe[] {
   if (!farms.some((farm) => isWanted(farm, settings))) return [];
   const known = { farms, configOf: () => undefined, certificates: undefined };
   return vipTargets(known, settings, localAddresses()).map((target) => probeOf(target, undefined));

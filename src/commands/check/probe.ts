@@ -6,7 +6,6 @@ import { createPoller, createStore, watchedAppliances } from '../../app/create-p
 import { backendsCollector } from '../../collectors/backends.ts';
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfigCollector } from '../../collectors/farm-config.ts';
-import type { ListedFarm } from '../../collectors/silent-farms.ts';
 import { farmsCollector } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
@@ -28,7 +27,7 @@ interface ApplianceProbe {
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
   readonly facts: Facts;
-  readonly farms: readonly ListedFarm[] | undefined;
+  readonly farms: readonly Farm[] | undefined;
   /** The judgement of the status page about the appliance; empty if it cannot be polled. */
   readonly problems: readonly Problem[];
   /** Collectors that succeeded, and were allowed to read something. */

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Certificate } from '../../../src/collectors/certificates.ts';
 import type { VipSettings } from '../../../src/collectors/collector.ts';
 import type { FarmConfig } from '../../../src/collectors/farm-config.ts';
-import type { ListedFarm } from '../../../src/collectors/silent-farms.ts';
+import type { Farm } from '../../../src/appliance/farm.ts';
 import { lastRuns, vipTargets } from '../../../src/collectors/vip-targets.ts';
 import { plainVip } from '../../support/poller.ts';
 
-const shop: ListedFarm = {
+const shop: Farm = {
   name: 'shop',
   profile: 'https',
   state: 'up',
@@ -15,7 +15,7 @@ const shop: ListedFarm = {
 };
 
 interface Given extends Partial<VipSettings> {
-  readonly farm?: Partial<ListedFarm>;
+  readonly farm?: Partial<Farm>;
   readonly config?: Partial<FarmConfig>;
   /** Common names of the certificates that the farm presents. */
   readonly names?: readonly string[];
@@ -76,7 +76,7 @@ describe('the farms that vip probes', () => {
 
   it('include L4 farms at permitted addresses without a setting', () => {
     const l4 = { profile: 'l4xnat', vip: '10.0.0.1' };
-    const count = (farm: Partial<ListedFarm>) => targetsOf({ l4Only: true, farm }).length;
+    const count = (farm: Partial<Farm>) => targetsOf({ l4Only: true, farm }).length;
 
     expect(['http', 'https', 'eproxy'].map((profile) => count({ ...l4, profile }))).toEqual([0, 0, 0]);
     expect(count(l4)).toBe(1);

@@ -1,7 +1,6 @@
 import { stateWord } from '../../../lib/states.ts';
 import { ApplianceError } from '../../../appliance/errors.ts';
-import { type Farm, farmOf } from '../../../appliance/farm.ts';
-import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
+import { type Farm, farmOf, isHttp, type KnownFarm, type Proxy, proxyOf } from '../../../appliance/farm.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../../../appliance/safe-farm-name.ts';
 import { joinFirst } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
@@ -115,7 +114,7 @@ const restartMayLeaveDown: Guard = {
 async function farmsWithAddresses(
   { read, knownFarms }: GuardContext,
   called: Farm,
-): Promise<readonly Farm[] | undefined> {
+): Promise<readonly KnownFarm[] | undefined> {
   const known = knownFarms();
   const isPlaced = known?.some(({ name, vip }) => name === called.name && vip !== undefined);
   if (known && !isPlaced && called.isSilent) return undefined;
@@ -136,7 +135,7 @@ async function farmsWithAddresses(
 async function restartObstacle(
   { read }: Pick<GuardContext, 'read'>,
   called: Farm,
-  farms: readonly Farm[],
+  farms: readonly KnownFarm[],
 ): Promise<string | undefined> {
   const { name } = called;
   const farm = farms.find((each) => each.name === name);
@@ -163,7 +162,7 @@ async function restartObstacle(
 async function missingCertificate(
   read: GuardContext['read'],
   { name, isSilent }: Farm,
-  { profile, certificates }: Farm,
+  { profile, certificates }: KnownFarm,
 ): Promise<string | undefined> {
   const safeName = isSilent ? undefined : safeFarmName(name, profile);
   const files = certificates ?? (safeName ? await readCertificatesOf(read, safeName) : []);
@@ -310,7 +309,7 @@ async function readFarmsOrNone({ read }: GuardContext): Promise<readonly Farm[]>
 async function readProxy(
   context: GuardContext,
   { name, profile }: Pick<Farm, 'name' | 'profile'>,
-): Promise<Farm['proxy']> {
+): Promise<Proxy | undefined> {
   const farmname = context.params.farmname === undefined ? undefined : safeFarmName(name, profile);
   if (!farmname) return undefined;
   try {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Params, ReadKey, ReplyOf } from '../../../appliance/client.ts';
-import type { Farm } from '../../../appliance/farm.ts';
+import type { KnownFarm } from '../../../appliance/farm.ts';
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import { assert } from '../../../lib/check.ts';
 import type { AuditRecord } from '../../journal/record.ts';
@@ -40,7 +40,7 @@ export interface GuardContext {
   /** The same read is made once per request, or per plan. */
   readonly read: GuardRead;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
-  readonly knownFarms: () => readonly Farm[] | undefined;
+  readonly knownFarms: () => readonly KnownFarm[] | undefined;
 }
 
 /** Checks a call for one known hazard of the API (docs/api.md §4, §5). */
