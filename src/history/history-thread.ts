@@ -1,30 +1,30 @@
 import { type Thread, WorkerClient, workerBeside } from '../lib/worker-client.ts';
 import { inTime } from '../lib/time.ts';
 import type { EventQuery } from './event.ts';
-import type { Answer, Question } from './history-service.ts';
+import type { HistoryRequest, HistoryResponse } from './request-handler.ts';
 
 /** A disk that takes longer is treated as failed. */
 const maxWaitMs = 10_000;
 /** The most different searches that wait; others are refused. */
 const maxSearches = 32;
 
-export type CreateHistoryThread = (file: string | undefined) => Thread<Question, Answer>;
+export type CreateHistoryThread = (file: string | undefined) => Thread<HistoryRequest, HistoryResponse>;
 
-function startThread(file: string | undefined): Thread<Question, Answer> {
+function startThread(file: string | undefined): Thread<HistoryRequest, HistoryResponse> {
   return new WorkerClient(workerBeside(import.meta, 'history-worker'), { workerData: { file } });
 }
 
 /**
  * Runs the history in a thread, also without a file, so that an appliance with many changes does not
- * block the event loop. While an answer is late, no further question is sent.
+ * block the event loop. While a response is late, no further request is sent.
  */
 export class HistoryThread {
   /** The file, for messages. */
   readonly file: string;
-  readonly #thread: Thread<Question, Answer>;
+  readonly #thread: Thread<HistoryRequest, HistoryResponse>;
   readonly #searches = new Map<string, Promise<string>>();
   #lastSearch: Promise<unknown> = Promise.resolve();
-  /** The number of questions whose answers are late. */
+  /** The number of late responses. */
   #late = 0;
   #isClosed = false;
 
@@ -35,18 +35,18 @@ export class HistoryThread {
   }
 
   /** Rejects if the thread fails, or does not answer in time. */
-  async ask(question: Question): Promise<Answer> {
+  async request(request: HistoryRequest): Promise<HistoryResponse> {
     if (this.#late > 0) throw this.#lateError();
     if (this.#isClosed) throw new Error(`the history (${this.file}) is closed`);
-    const asked = this.#thread.ask(question);
-    const answer = await inTime(asked, maxWaitMs, () => {
+    const pending = this.#thread.request(request);
+    const response = await inTime(pending, maxWaitMs, () => {
       this.#late += 1;
       const over = (): number => (this.#late -= 1);
-      asked.then(over, over);
+      pending.then(over, over);
       return this.#lateError();
     });
-    if (answer.failure !== undefined) throw new Error(answer.failure);
-    return answer;
+    if (response.failure !== undefined) throw new Error(response.failure);
+    return response;
   }
 
   /**
@@ -60,7 +60,7 @@ export class HistoryThread {
     if (this.#searches.size >= maxSearches) throw new Error(`${maxSearches} other searches in the history wait`);
     const found = this.#lastSearch.then(async () => {
       this.#searches.delete(key);
-      return (await this.ask({ do: 'find', query })).found ?? '';
+      return (await this.request({ do: 'find', query })).found ?? '';
     });
     this.#searches.set(key, found);
     this.#lastSearch = found.catch(() => undefined);

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { serveRequests } from '../lib/worker-client.ts';
-import { HistoryService, type Question } from './history-service.ts';
+import { HistoryRequestHandler, type HistoryRequest } from './request-handler.ts';
 
-const service = new HistoryService((workerData as { readonly file: string | undefined }).file);
-serveRequests((question: Question) => service.answer(question));
+const handler = new HistoryRequestHandler((workerData as { readonly file: string | undefined }).file);
+serveRequests((request: HistoryRequest) => handler.handle(request));

@@ -1,5 +1,5 @@
 // Records what changed on appliances. A reading of the configuration goes from `listenerOf` here
-// through entry-queue.ts (bounded) and history-thread.ts to the thread: history-service.ts, store.ts
+// through entry-queue.ts (bounded) and history-thread.ts to the thread: request-handler.ts, store.ts
 // (compares it with the previous reading: differences.ts), authors.ts with explanations.ts (finds the
 // calls of the gateway that made the differences), stored-event.ts, event-log.ts and database.ts (the
 // SQLite file). History owns the thread; one write is under way at a time. Polling never waits for
@@ -21,7 +21,7 @@ import { ConfigurationChangeCounts } from './configuration-change-counts.ts';
 import { answeringState, type Difference, type EventQuery, type FoundEvents, type NewEvent } from './event.ts';
 import { type FarmTime, FarmTimes, mergeTimes } from './farm-times.ts';
 import { type CreateHistoryThread, HistoryThread } from './history-thread.ts';
-import type { Answer } from './history-service.ts';
+import type { HistoryResponse } from './request-handler.ts';
 import { toStoredEvent } from './stored-event.ts';
 import { RestartDetector } from './restarts.ts';
 import type { Entry, Findings, SeenReading } from './store.ts';
@@ -175,7 +175,7 @@ export class History {
 
   /** Returns how long a farm was up, down and in maintenance; rejects if the file cannot be read. */
   async timesOf(appliance: string, farm: string): Promise<readonly FarmTime[]> {
-    const { times = [] } = await this.#thread.ask({ do: 'times', appliance, farm });
+    const { times = [] } = await this.#thread.request({ do: 'times', appliance, farm });
     return mergeTimes([...times, ...(this.#tracked.get(appliance)?.times.of(farm) ?? [])]);
   }
 
@@ -268,7 +268,7 @@ export class History {
   /** Writes entries, or counts them as lost. */
   async #writeTo(thread: HistoryThread, entries: readonly Entry[]): Promise<void> {
     try {
-      const { changes = [], findings } = await thread.ask({ do: 'write', entries });
+      const { changes = [], findings } = await thread.request({ do: 'write', entries });
       for (const [appliance, events] of Map.groupBy(changes, (each) => each.appliance))
         this.#tracked.get(appliance)?.counts.add(events);
       if (findings) this.#reportFindings(thread, findings);
@@ -303,12 +303,12 @@ export class History {
   #prune(): void {
     const thread = this.#thread;
     const beforeMs = this.#parts.now() - this.#settings.keepMs;
-    thread.ask({ do: 'prune', beforeMs }).catch((error: unknown) => this.#logFailure(thread, error));
+    thread.request({ do: 'prune', beforeMs }).catch((error: unknown) => this.#logFailure(thread, error));
   }
 
   async #loadChangedFarms(): Promise<void> {
     const thread = this.#thread;
-    const { farms = [] } = await thread.ask({ do: 'farms' }).catch((error: unknown): Answer => {
+    const { farms = [] } = await thread.request({ do: 'farms' }).catch((error: unknown): HistoryResponse => {
       this.#logFailure(thread, error);
       return {};
     });
@@ -331,7 +331,7 @@ export class History {
     }
     // The thread answers in order, so a write under way ends first.
     await this.#writeTo(thread, entries);
-    await thread.ask({ do: 'close' }).catch(() => undefined);
+    await thread.request({ do: 'close' }).catch(() => undefined);
     const ended = thread.terminate();
     // A disk that hangs holds the thread for ever: a reload does not wait for that.
     if (!next) await ended;

@@ -12,14 +12,14 @@ export function workerBeside({ filename, url }: ImportMeta, name: string): URL {
   return new URL(`${name}${extname(filename)}`, url);
 }
 
-/** Answers questions, one after another. */
-export type Thread<Question, Answer> = Pick<WorkerClient<Question, Answer>, 'isRunning' | 'ask' | 'terminate'>;
+/** What a caller needs of a {@link WorkerClient}. */
+export type Thread<Request, Response> = Pick<WorkerClient<Request, Response>, 'isRunning' | 'request' | 'terminate'>;
 
-/** A thread that answers questions, one after another. It starts at the first question. */
-export class WorkerClient<Question, Answer> {
+/** A thread that handles requests, one after another. It starts at the first request. */
+export class WorkerClient<Request, Response> {
   readonly #file: URL;
   readonly #options: WorkerOptions;
-  readonly #asked = new Map<number, PromiseWithResolvers<Answer>>();
+  readonly #pending = new Map<number, PromiseWithResolvers<Response>>();
   #worker: Worker | undefined;
   #lastId = 0;
 
@@ -32,14 +32,14 @@ export class WorkerClient<Question, Answer> {
     return this.#worker !== undefined;
   }
 
-  /** Rejects when the thread ends; the next question starts it again. */
-  async ask(question: Question): Promise<Answer> {
+  /** Resolves to the response. Rejects when the thread ends; the next request starts it again. */
+  async request(content: Request): Promise<Response> {
     this.#worker ??= this.#start();
     this.#lastId += 1;
-    const answered = Promise.withResolvers<Answer>();
-    this.#asked.set(this.#lastId, answered);
-    this.#worker.postMessage({ id: this.#lastId, content: question } satisfies Message<Question>);
-    return await answered.promise;
+    const response = Promise.withResolvers<Response>();
+    this.#pending.set(this.#lastId, response);
+    this.#worker.postMessage({ id: this.#lastId, content } satisfies Message<Request>);
+    return await response.promise;
   }
 
   async terminate(): Promise<void> {
@@ -49,9 +49,9 @@ export class WorkerClient<Question, Answer> {
   #start(): Worker {
     const started = new Worker(this.#file, this.#options);
     started.unref();
-    started.on('message', ({ id, content }: Message<Answer>) => {
-      this.#asked.get(id)?.resolve(content);
-      this.#asked.delete(id);
+    started.on('message', ({ id, content }: Message<Response>) => {
+      this.#pending.get(id)?.resolve(content);
+      this.#pending.delete(id);
     });
     started.on('error', (error) => this.#fail(started, toError(error)));
     started.on('exit', () => this.#fail(started, new Error(`the thread of ${this.#file.pathname} ended`)));
@@ -62,17 +62,17 @@ export class WorkerClient<Question, Answer> {
     // The thread has failed already, and another one has replaced it.
     if (this.#worker !== ended) return;
     this.#worker = undefined;
-    for (const { reject } of this.#asked.values()) reject(error);
-    this.#asked.clear();
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
   }
 }
 
-/** Answers the questions to this thread, one after another; an error ends it. */
-export function serveRequests<Question, Answer>(answer: (question: Question) => Answer | Promise<Answer>): void {
+/** Handles the requests to this thread, one after another; an error ends it. */
+export function serveRequests<Request, Response>(handle: (request: Request) => Response | Promise<Response>): void {
   let last = Promise.resolve();
-  parentPort?.on('message', ({ id, content }: Message<Question>) => {
+  parentPort?.on('message', ({ id, content }: Message<Request>) => {
     last = last.then(async () => {
-      parentPort?.postMessage({ id, content: await answer(content) } satisfies Message<Answer>);
+      parentPort?.postMessage({ id, content: await handle(content) } satisfies Message<Response>);
     });
   });
 }

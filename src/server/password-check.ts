@@ -28,7 +28,7 @@ export const maxWaitingPerNetwork = 8;
 /** Right passwords that are remembered; wrong guesses cannot evict them. */
 const maxRemembered = 100;
 
-export function createPasswordCheck(thread: Pick<BcryptThread, 'ask'>): PasswordCheck {
+export function createPasswordCheck(thread: Pick<BcryptThread, 'request'>): PasswordCheck {
   /** Key of the HMAC of what is remembered; passwords are not kept. */
   const hmacKey = randomBytes(32);
   const rememberedDigests = new Set<string>();
@@ -71,7 +71,7 @@ export function createPasswordCheck(thread: Pick<BcryptThread, 'ask'>): Password
     const same = underWay.get(digest);
     if (same) return await same.result;
     if (isBusy(from)) return 'busy';
-    const result = compareOnce(digest, async () => (await thread.ask({ password, hash })) && own !== undefined);
+    const result = compareOnce(digest, async () => (await thread.request({ password, hash })) && own !== undefined);
     underWay.set(digest, { from, result });
     return await result;
   };
@@ -94,7 +94,7 @@ export interface Comparison {
 }
 
 /** Compares passwords with bcrypt hashes one by one. */
-export type BcryptThread = Pick<WorkerClient<Comparison, boolean>, 'ask' | 'terminate'>;
+export type BcryptThread = Pick<WorkerClient<Comparison, boolean>, 'request' | 'terminate'>;
 
 /**
  * Limits of the thread; without them it may use as much memory as the flags of the process permit.

@@ -1,6 +1,6 @@
 import { JournalRequestHandler } from '../../src/admin/journal/request-handler.ts';
 import type { DaemonParts } from '../../src/app/daemon.ts';
-import { HistoryService } from '../../src/history/history-service.ts';
+import { HistoryRequestHandler } from '../../src/history/request-handler.ts';
 import type { Thread } from '../../src/lib/worker-client.ts';
 
 /**
@@ -8,22 +8,22 @@ import type { Thread } from '../../src/lib/worker-client.ts';
  * rest of an exporter.
  */
 export const noThreads: Pick<DaemonParts, 'createHistoryThread' | 'createJournalThread'> = {
-  createHistoryThread: (file) => answeredHere(new HistoryService(file)),
-  createJournalThread: (file) => answeredHere(new JournalRequestHandler(file)),
+  createHistoryThread: (file) => handledHere(new HistoryRequestHandler(file)),
+  createJournalThread: (file) => handledHere(new JournalRequestHandler(file)),
 };
 
-/** Answers one question after another, as a thread does, and shares no object with who asks. */
-function answeredHere<Question, Answer>(keeper: {
-  answer(question: Question): Promise<Answer>;
-}): Thread<Question, Answer> {
+/** Handles one request after another, as a thread does, and shares no object with the caller. */
+function handledHere<Request, Response>(handler: {
+  handle(request: Request): Promise<Response>;
+}): Thread<Request, Response> {
   let last: Promise<unknown> = Promise.resolve();
   return {
     isRunning: true,
-    ask(question) {
-      const copy = structuredClone(question);
-      const answer = last.then(async () => structuredClone(await keeper.answer(copy)));
-      last = answer;
-      return answer;
+    request(content) {
+      const copy = structuredClone(content);
+      const response = last.then(async () => structuredClone(await handler.handle(copy)));
+      last = response;
+      return response;
     },
     terminate: () => Promise.resolve(),
   };

@@ -161,7 +161,7 @@ export class Journal {
 
   async #write(batch: readonly WaitingEntry[]): Promise<void> {
     const { file, now, log, recordLog, onAppended } = this.#parts;
-    const answer = this.#request({
+    const response = this.#request({
       do: 'write',
       entries: batch.map(({ entry }) => entry),
       known: this.#last,
@@ -169,7 +169,7 @@ export class Journal {
       reopen: this.#isInDoubt,
     });
     this.#isInDoubt = true;
-    const { opened, positions = [] } = await inTime(answer, diskTimeoutMs, () => lateJournal(file));
+    const { opened, positions = [] } = await inTime(response, diskTimeoutMs, () => lateJournal(file));
     this.#isInDoubt = false;
     if (opened) this.#announceOpened(opened);
     this.#last = positions.findLast((position) => position !== undefined) ?? this.#last;
@@ -209,9 +209,9 @@ export class Journal {
   }
 
   async #request(request: JournalRequest): Promise<JournalResponse> {
-    const answer = await this.#thread.ask(request);
-    const { failure } = answer;
-    if (!failure) return answer;
+    const response = await this.#thread.request(request);
+    const { failure } = response;
+    if (!failure) return response;
     throw failure.reason ? new JournalError(failure.reason, failure.message) : new Error(failure.message);
   }
 }

@@ -48,7 +48,7 @@ export class JournalRequestHandler {
     this.#file = file;
   }
 
-  async answer(request: JournalRequest): Promise<JournalResponse> {
+  async handle(request: JournalRequest): Promise<JournalResponse> {
     try {
       if (request.do === 'write') return await this.#write(request);
       if (request.do === 'find') return { found: await this.#find(request.page) };

@@ -1,59 +1,60 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HistoryThread } from '../../../src/history/history-thread.ts';
-import type { Answer, Question } from '../../../src/history/history-service.ts';
+import type { HistoryRequest, HistoryResponse } from '../../../src/history/request-handler.ts';
 
-/** A thread whose answers wait until the test gives them. */
+/** A thread whose responses wait until the test gives them. */
 function givenThread() {
-  const asked: { readonly question: Question; readonly answer: (answer: Answer) => void }[] = [];
+  const requests: { readonly request: HistoryRequest; readonly respond: (response: HistoryResponse) => void }[] = [];
   const thread = new HistoryThread('/h.db', () => ({
     isRunning: true,
-    async ask(question) {
-      const { promise, resolve } = Promise.withResolvers<Answer>();
-      asked.push({ question, answer: resolve });
+    async request(request) {
+      const { promise, resolve } = Promise.withResolvers<HistoryResponse>();
+      requests.push({ request, respond: resolve });
       return await promise;
     },
     terminate: () => Promise.resolve(),
   }));
-  return { thread, asked };
+  return { thread, requests };
 }
 
-const write: Question = { do: 'write', entries: [] };
+const write: HistoryRequest = { do: 'write', entries: [] };
 
 describe('the history thread', () => {
   it('gets no further request while a response is late, so that nothing piles up behind a hung disk', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { thread, asked } = givenThread();
-    const first = thread.ask(write).catch(String);
+    const { thread, requests } = givenThread();
+    const first = thread.request(write).catch(String);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await first).toContain('the history (/h.db) did not answer in 10 s');
 
-    for (let count = 0; count < 1_000; count += 1) await expect(thread.ask(write)).rejects.toThrow('did not answer');
-    expect(asked).toHaveLength(1);
+    for (let count = 0; count < 1_000; count += 1)
+      await expect(thread.request(write)).rejects.toThrow('did not answer');
+    expect(requests).toHaveLength(1);
 
-    asked[0]?.answer({});
+    requests[0]?.respond({});
     await vi.advanceTimersByTimeAsync(0);
-    const next = thread.ask(write);
-    asked[1]?.answer({ farms: [] });
+    const next = thread.request(write);
+    requests[1]?.respond({ farms: [] });
     expect(await next).toEqual({ farms: [] });
   });
 
   it('runs identical searches once, and lets writes pass between two searches', async () => {
-    const { thread, asked } = givenThread();
+    const { thread, requests } = givenThread();
     const searches = [1, 2, 2, 2, 3].map((limit) => thread.find({ limit }));
-    await expect.poll(() => asked.length).toBe(1);
-    const written = thread.ask(write);
-    for (const [index, { answer }] of asked.entries()) answer({ found: `${index}` });
-    await expect.poll(() => asked.length).toBe(3);
-    asked[1]?.answer({});
-    asked[2]?.answer({ found: 'of 2' });
-    await expect.poll(() => asked.length).toBe(4);
-    asked[3]?.answer({ found: 'of 3' });
+    await expect.poll(() => requests.length).toBe(1);
+    const written = thread.request(write);
+    for (const [index, { respond }] of requests.entries()) respond({ found: `${index}` });
+    await expect.poll(() => requests.length).toBe(3);
+    requests[1]?.respond({});
+    requests[2]?.respond({ found: 'of 2' });
+    await expect.poll(() => requests.length).toBe(4);
+    requests[3]?.respond({ found: 'of 3' });
 
     expect(await Promise.all(searches)).toEqual(['0', 'of 2', 'of 2', 'of 2', 'of 3']);
     await written;
-    expect(asked.map(({ question }) => question.do)).toEqual(['find', 'write', 'find', 'find']);
+    expect(requests.map(({ request }) => request.do)).toEqual(['find', 'write', 'find', 'find']);
   });
 
   it('refuses a search while 32 others wait, but not an identical one', async () => {

@@ -187,7 +187,7 @@ it('a history that moves to another file does not wait for the thread of the old
   const store = createMetricsStore(changeFamilies);
   const hung: CreateHistoryThread = () => ({
     isRunning: true,
-    ask: async () => ({}),
+    request: async () => ({}),
     terminate: () => new Promise(() => undefined),
   });
   const parts = {

@@ -8,7 +8,7 @@ const hash = hashSync('wonderland', genSaltSync(4));
 function givenThread() {
   const thread = createBcryptThread();
   onTestFinished(() => thread.terminate());
-  return { thread, compare: (password: string, hash: string) => thread.ask({ password, hash }) };
+  return { thread, compare: (password: string, hash: string) => thread.request({ password, hash }) };
 }
 
 it('the password check compares each password with its own hash', async () => {
@@ -56,7 +56,7 @@ function givenCheck() {
   const users = new Map([['alice', new Secret('hash of alice')]]);
   const held: (PromiseWithResolvers<boolean> & { readonly hash: string })[] = [];
   const check = createPasswordCheck({
-    ask({ hash }) {
+    request({ hash }) {
       const one = { ...Promise.withResolvers<boolean>(), hash };
       held.push(one);
       return one.promise;

@@ -7,8 +7,8 @@ import type { EventQuery, NewEvent } from './event.ts';
 import type { FarmTime } from './farm-times.ts';
 import { type Entry, type Findings, HistoryStore } from './store.ts';
 
-/** A question to the history. */
-export type Question =
+/** A request to the thread of the history. */
+export type HistoryRequest =
   | { readonly do: 'write'; readonly entries: readonly Entry[] }
   | { readonly do: 'prune'; readonly beforeMs: number }
   | { readonly do: 'find'; readonly query: EventQuery }
@@ -16,7 +16,7 @@ export type Question =
   | { readonly do: 'times'; readonly appliance: string; readonly farm: string }
   | { readonly do: 'close' };
 
-export interface Answer {
+export interface HistoryResponse {
   readonly changes?: readonly NewEvent[];
   /** The JSON of FoundEvents. */
   readonly found?: string;
@@ -35,8 +35,8 @@ function remedyFor(thrown: unknown): string {
   return isDamage ? '; move it away with its -wal, and restart the exporter to begin another one' : '';
 }
 
-/** Answers the questions to the thread of the history; opens its file at the first one. */
-export class HistoryService {
+/** Handles the requests to the thread of the history; opens its file at the first one. */
+export class HistoryRequestHandler {
   readonly #file: string | undefined;
   #store: HistoryStore | undefined;
 
@@ -44,11 +44,11 @@ export class HistoryService {
     this.#file = file;
   }
 
-  async answer(question: Question): Promise<Answer> {
+  async handle(request: HistoryRequest): Promise<HistoryResponse> {
     try {
-      if (question.do !== 'close') {
+      if (request.do !== 'close') {
         const store = await this.#open();
-        return { ...this.#answer(store, question), findings: store.takeFindings() };
+        return { ...responseOf(store, request), findings: store.takeFindings() };
       }
       this.#store?.close();
       return {};
@@ -70,13 +70,13 @@ export class HistoryService {
     this.#store = new HistoryStore(file ?? inMemory);
     return this.#store;
   }
+}
 
-  #answer(store: HistoryStore, question: Exclude<Question, { do: 'close' }>): Answer {
-    if (question.do === 'find') return { found: JSON.stringify(store.find(question.query)) };
-    if (question.do === 'farms') return { farms: store.changedFarms() };
-    if (question.do === 'times') return { times: store.timesOf(question.appliance, question.farm) };
-    if (question.do === 'write') return { changes: store.write(question.entries) };
-    store.prune(question.beforeMs);
-    return {};
-  }
+function responseOf(store: HistoryStore, request: Exclude<HistoryRequest, { do: 'close' }>): HistoryResponse {
+  if (request.do === 'find') return { found: JSON.stringify(store.find(request.query)) };
+  if (request.do === 'farms') return { farms: store.changedFarms() };
+  if (request.do === 'times') return { times: store.timesOf(request.appliance, request.farm) };
+  if (request.do === 'write') return { changes: store.write(request.entries) };
+  store.prune(request.beforeMs);
+  return {};
 }
