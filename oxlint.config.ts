@@ -68,7 +68,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   server: {
     floor: 4,
-    imports: ['metrics', 'collectors', 'scheduler', 'state', 'history', 'pages'],
+    imports: ['config', 'metrics', 'collectors', 'scheduler', 'state', 'history', 'pages'],
   },
   pages: {
     floor: 4,
@@ -84,7 +84,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'request-log': {
     floor: 3,
-    imports: ['metrics', 'state'],
+    imports: ['config', 'metrics', 'state'],
   },
   history: {
     floor: 3,

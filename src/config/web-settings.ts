@@ -17,6 +17,8 @@ import { pairProblem } from '../lib/pem.ts';
 /** The checked settings that protect the metrics listener; without `tls`, it speaks plain HTTP. */
 export type WebSettings = Readonly<ReturnType<typeof webSettings>>;
 
+export type WebTls = ReturnType<typeof tlsSettings>;
+
 export interface WebSettingsSource {
   readonly file: string;
   readonly env: Environment;

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ApplianceSettings } from '../config/settings.ts';
 import { isSame } from '../lib/same.ts';
 import { steadyNow } from '../lib/time.ts';
 import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
@@ -51,11 +52,7 @@ const families = {
 
 export const requestFamilies: readonly Family[] = Object.values(families);
 
-export interface Objective {
-  readonly farm: string;
-  readonly availabilityRatio?: number | undefined;
-  readonly latency?: { readonly thresholdMs: number; readonly ratio: number } | undefined;
-}
+export type Objective = ApplianceSettings['requests']['objectives'][number];
 
 /** A farm that polling knows. */
 export type PolledFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonly BackendName[] | undefined };

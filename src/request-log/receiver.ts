@@ -2,18 +2,14 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import type { Settings } from '../config/settings.ts';
 import { parseListenAddress } from '../lib/address.ts';
 import { clientCertificateProblem, guardHandshakes, type ListenerTls, listenerTlsOptions } from '../lib/handshakes.ts';
 import { listenError } from '../lib/listen.ts';
 import { FrameReader, type LineConsumer, maxLineBytes } from './frames.ts';
 
-export interface ReceiverSettings {
-  /** `host:port`; without it, no datagrams are received. */
-  readonly listenUdp?: string | undefined;
-  readonly listenTcp?: string | undefined;
-  /** For `listenTcp`. */
-  readonly tls?: ListenerTls | undefined;
-}
+/** The listeners of the block `requests`; `tls` is for `listenTcp`. */
+export type ReceiverSettings = Omit<NonNullable<Settings['requests']>, 'buckets'>;
 
 export const refusalReasons = ['sender', 'connections', 'share', 'tls', 'idle'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];

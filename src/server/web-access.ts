@@ -4,13 +4,14 @@ import { createSecureContext, Server as TlsServer } from 'node:tls';
 import basicAuth from '@fastify/basic-auth';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { WebSettings } from '../config/web-settings.ts';
 import { guardHandshakes } from '../lib/handshakes.ts';
 import { lifeOf } from '../lib/chain.ts';
 import { RestartNeededError } from '../lib/listen.ts';
 import type { Prepared } from '../lib/prepared.ts';
 import { TokenBuckets } from '../lib/token-bucket.ts';
 import { type BcryptThread, createBcryptThread, createPasswordCheck } from './password-check.ts';
-import { clientRefusal, requiresReauthentication, webTlsOptions, restartReason, type WebPolicy } from './web-policy.ts';
+import { clientRefusal, requiresReauthentication, webTlsOptions, restartReason } from './web-policy.ts';
 import { networkOf } from './connections.ts';
 import { createGuardedApp } from './create-app.ts';
 import { hasSeveralHosts } from './request-line.ts';
@@ -27,11 +28,11 @@ export interface WebAccess {
    * Prepares another policy, for new connections and requests at once. Throws a RestartNeededError
    * for one that needs a restart, and OpenSSL's error for a certificate that it refuses.
    */
-  prepare(policy: WebPolicy): Prepared;
+  prepare(policy: WebSettings): Prepared;
 }
 
 export interface WebAccessOptions {
-  readonly policy: WebPolicy;
+  readonly policy: WebSettings;
   readonly log: Logger;
   /** Called for each client whose certificate or handshake is refused. */
   readonly onRefused?: () => void;
@@ -120,7 +121,7 @@ export function createWebAccess(options: WebAccessOptions): WebAccess {
  * Warns only: an exporter that did not start would also hide its metrics from clients that do not
  * check the date.
  */
-function warnIfInvalid({ tls }: WebPolicy, log: Logger): void {
+function warnIfInvalid({ tls }: WebSettings, log: Logger): void {
   if (!tls) return;
   const { startsAtMs, endsAtMs } = lifeOf(new X509Certificate(tls.cert));
   const nowMs = Date.now();
@@ -183,7 +184,7 @@ function sendRejection(reply: FastifyReply, { statusCode, message, headers }: We
 }
 
 interface PasswordOptions {
-  readonly users: () => WebPolicy['users'];
+  readonly users: () => WebSettings['users'];
   readonly thread: BcryptThread;
   readonly throttledLog: ThrottledLog;
 }
@@ -230,6 +231,6 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
 /** All clients share one bucket, as in exporter-toolkit. */
 const everybody = '';
 
-function requestTokensOf({ rateLimit }: WebPolicy): TokenBuckets | undefined {
+function requestTokensOf({ rateLimit }: WebSettings): TokenBuckets | undefined {
   return rateLimit && new TokenBuckets({ capacity: rateLimit.burst, tokenMs: rateLimit.intervalMs });
 }

@@ -1,50 +1,15 @@
 import { constants, type X509Certificate } from 'node:crypto';
-import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
-import { isDeepStrictEqual } from 'node:util';
-import type { Secret } from '../lib/secret.ts';
+import type { TlsOptions, TLSSocket } from 'node:tls';
+import type { WebSettings, WebTls } from '../config/web-settings.ts';
 import { clientCertificateProblem, noCertificate } from '../lib/handshakes.ts';
 import { alternativeNames, plainAddress } from '../lib/pem.ts';
-
-export interface WebPolicy {
-  /** The TLS settings; without them, plain HTTP. */
-  readonly tls?: WebTls;
-  /** bcrypt hashes by user; without any, everybody may read. */
-  readonly users: ReadonlyMap<string, Secret>;
-  /** Added to every response that has no header of the same name. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** One more request each interval, and at most `burst` at once. */
-  readonly rateLimit?: { readonly intervalMs: number; readonly burst: number };
-}
-
-export interface WebTls {
-  /** PEM, like the other two. */
-  readonly cert: string;
-  readonly key: Secret;
-  readonly clientCa?: string;
-  readonly clientAuth: ClientAuth;
-  /** A client certificate must have one of these as a subject alternative name. */
-  readonly clientAllowedSans?: readonly string[];
-  readonly minVersion: SecureVersion;
-  readonly maxVersion: SecureVersion;
-  /** OpenSSL names separated by colons; default: those of Node. */
-  readonly ciphers?: string;
-  readonly curves?: string;
-  readonly honorCipherOrder: boolean;
-}
-
-/** The requirement for client certificates, with the names of Go's crypto/tls. */
-export type ClientAuth =
-  | 'NoClientCert'
-  | 'RequestClientCert'
-  | 'RequireAnyClientCert'
-  | 'VerifyClientCertIfGiven'
-  | 'RequireAndVerifyClientCert';
+import { isSame } from '../lib/same.ts';
 
 /** Plain HTTP for everybody. */
-export const openToAll: WebPolicy = { users: new Map(), headers: {} };
+export const openToAll: WebSettings = { users: new Map(), headers: {} };
 
 /** Returns why a listener cannot change its policy without a restart; undefined if it can. */
-export function restartReason(before: WebPolicy, after: WebPolicy): string | undefined {
+export function restartReason(before: WebSettings, after: WebSettings): string | undefined {
   if ((before.tls === undefined) !== (after.tls === undefined)) {
     return `TLS cannot be turned ${after.tls ? 'on' : 'off'} while the exporter listens; restart it for that`;
   }
@@ -58,7 +23,7 @@ export function restartReason(before: WebPolicy, after: WebPolicy): string | und
 }
 
 /** Returns true if clients need a password or a client certificate. */
-function requiresLogin({ tls, users }: WebPolicy): boolean {
+function requiresLogin({ tls, users }: WebSettings): boolean {
   return users.size > 0 || ['RequireAnyClientCert', 'RequireAndVerifyClientCert'].includes(tls?.clientAuth ?? '');
 }
 
@@ -66,8 +31,8 @@ function requiresLogin({ tls, users }: WebPolicy): boolean {
  * Returns true if clients that were accepted under one policy must authenticate again under the
  * other.
  */
-export function requiresReauthentication(before: WebPolicy, after: WebPolicy): boolean {
-  return !isDeepStrictEqual(authenticationRules(before), authenticationRules(after));
+export function requiresReauthentication(before: WebSettings, after: WebSettings): boolean {
+  return !isSame(authenticationRules(before), authenticationRules(after));
 }
 
 /**
@@ -91,17 +56,12 @@ export function webTlsOptions(tls: WebTls): TlsOptions {
   };
 }
 
-function asksForCertificate({ tls }: WebPolicy): boolean {
+function asksForCertificate({ tls }: WebSettings): boolean {
   return tls !== undefined && tls.clientAuth !== 'NoClientCert';
 }
 
-function authenticationRules({ tls, users }: WebPolicy) {
-  return [
-    tls?.clientAuth,
-    tls?.clientCa,
-    tls?.clientAllowedSans,
-    [...users].map(([name, hash]) => [name, hash.reveal()]),
-  ];
+function authenticationRules({ tls, users }: WebSettings) {
+  return [tls?.clientAuth, tls?.clientCa, tls?.clientAllowedSans, users];
 }
 
 /** Returns why a client certificate is refused, for the log; undefined if it is accepted. */

@@ -7,7 +7,7 @@ import { genSaltSync, hashSync } from 'bcryptjs';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { createWebAccess, type WebAccessOptions } from '../../src/server/web-access.ts';
-import type { WebPolicy, WebTls } from '../../src/server/web-policy.ts';
+import type { WebSettings, WebTls } from '../../src/config/web-settings.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import type { Identity } from '../../simulator/certificate.ts';
 
@@ -32,7 +32,7 @@ export interface AskOptions {
 type Given = Partial<Omit<WebAccessOptions, 'policy' | 'log'>> & { readonly handler?: RequestListener };
 
 /** A listener under a policy that answers "let in"; it ends with the test. */
-export async function givenWebAccess(policy: WebPolicy, { handler, ...parts }: Given = {}) {
+export async function givenWebAccess(policy: WebSettings, { handler, ...parts }: Given = {}) {
   const logged: string[] = [];
   const access = createWebAccess({
     policy,
@@ -108,7 +108,7 @@ export function givenTls({ key, cert }: Identity, rest: Partial<WebTls> = {}): W
   };
 }
 
-export function givenUsers(passwords: Readonly<Record<string, string>>, cost = 4): WebPolicy['users'] {
+export function givenUsers(passwords: Readonly<Record<string, string>>, cost = 4): WebSettings['users'] {
   return new Map(
     Object.entries(passwords).map(([user, password]) => [user, new Secret(hashSync(password, genSaltSync(cost)))]),
   );

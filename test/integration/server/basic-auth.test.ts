@@ -10,7 +10,7 @@ const policy = { users, headers: {} };
 function heldThread() {
   const held: PromiseWithResolvers<boolean>[] = [];
   const thread: BcryptThread = {
-    ask() {
+    request() {
       const one = Promise.withResolvers<boolean>();
       held.push(one);
       return one.promise;

@@ -3,7 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'node:https';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { restartReason, type WebPolicy } from '../../../src/server/web-policy.ts';
+import type { WebSettings } from '../../../src/config/web-settings.ts';
+import { restartReason } from '../../../src/server/web-policy.ts';
 import { type Authority, makeAuthority } from '../../support/authority.ts';
 import { givenTls, givenUsers, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
 import { isThere } from '../../support/programs.ts';
@@ -20,8 +21,11 @@ beforeAll(() => {
   server = authority.issue();
 });
 
-const openToAll: WebPolicy = { users: new Map(), headers: {} };
-const encrypted = (tls: Partial<WebPolicy['tls']> = {}): WebPolicy => ({ ...openToAll, tls: givenTls(server, tls) });
+const openToAll: WebSettings = { users: new Map(), headers: {} };
+const encrypted = (tls: Partial<WebSettings['tls']> = {}): WebSettings => ({
+  ...openToAll,
+  tls: givenTls(server, tls),
+});
 
 describe('TLS versions and ciphers', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { connect } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ClientAuth } from '../../../src/server/web-policy.ts';
+import type { WebTls } from '../../../src/config/web-settings.ts';
 import { type Authority, makeAuthority } from '../../support/authority.ts';
 import { givenTls, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
@@ -21,7 +21,7 @@ beforeAll(() => {
   selfSigned = makeMaterial();
 });
 
-const policy = (clientAuth: ClientAuth, sans?: readonly string[]) => ({
+const policy = (clientAuth: WebTls['clientAuth'], sans?: readonly string[]) => ({
   tls: givenTls(server, {
     clientAuth,
     ...(clientAuth === 'NoClientCert' ? {} : { clientCa: authority.cert }),

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/lib/secret.ts';
-import { requiresReauthentication, type WebPolicy, type WebTls } from '../../../src/server/web-policy.ts';
+import type { WebSettings, WebTls } from '../../../src/config/web-settings.ts';
+import { requiresReauthentication } from '../../../src/server/web-policy.ts';
 
 const tls: WebTls = {
   cert: 'a certificate',
@@ -12,9 +13,9 @@ const tls: WebTls = {
   maxVersion: 'TLSv1.3',
   honorCipherOrder: true,
 };
-const before: WebPolicy = { tls, users: new Map([['alice', new Secret('a hash')]]), headers: {} };
+const before: WebSettings = { tls, users: new Map([['alice', new Secret('a hash')]]), headers: {} };
 
-it.each<[what: string, isNeeded: boolean, after: Partial<WebPolicy>]>([
+it.each<[what: string, isNeeded: boolean, after: Partial<WebSettings>]>([
   ['another authority', true, { tls: { ...tls, clientCa: 'another authority' } }],
   ['other names of clients', true, { tls: { ...tls, clientAllowedSans: ['other.test'] } }],
   ['another rule for certificates', true, { tls: { ...tls, clientAuth: 'RequireAnyClientCert' } }],
