@@ -2,9 +2,8 @@ import type { Readable } from 'node:stream';
 import { createSecureContext, type TLSSocket } from 'node:tls';
 import { type buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
-import { connectByName } from '../lib/connect-by-name.ts';
 import { maxResolveMs, type HostResolver } from '../lib/host-resolver.ts';
-import { beforeFirstByte } from '../lib/sending.ts';
+import { beforeFirstByte, connectByName } from '../lib/undici.ts';
 
 export interface TlsOptions {
   /** PEM of the authority, or of the appliance's own self-signed certificate. */

@@ -1,6 +1,5 @@
 import { errors } from 'undici';
-import { errorCode, toError } from '../lib/check.ts';
-import { errorMessage } from '../lib/error-message.ts';
+import { errorCode, errorMessage, toError } from '../lib/check.ts';
 import { ResolveError, resolveRemedy } from '../lib/host-resolver.ts';
 
 /**

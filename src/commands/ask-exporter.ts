@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { parseJson } from '../lib/check.ts';
-import { errorMessage } from '../lib/error-message.ts';
+import { errorMessage, parseJson } from '../lib/check.ts';
 import { readWhole } from '../lib/growing-buffer.ts';
 import { lookupBy, maxResolveMs, HostResolver } from '../lib/host-resolver.ts';
-import { httpRequestOf } from '../lib/http-request.ts';
+import { httpRequestOf } from '../lib/http.ts';
 import { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
 import { type Shape, ShapeError } from '../lib/shape.ts';

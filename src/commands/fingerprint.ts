@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { isOldTls, messageOf, oldTlsRemedy } from '../appliance/errors.ts';
 import { dayOf } from '../lib/time.ts';
-import { lifeOf } from '../lib/chain.ts';
+import { issuerNameOf, lifeOf } from '../lib/chain.ts';
 import { lookupBy, maxResolveMs, ResolveError, resolveRemedy, HostResolver } from '../lib/host-resolver.ts';
-import { partOf, shownNameOf } from '../lib/pem.ts';
+import { shownNameOf } from '../lib/pem.ts';
 import { oneLine } from '../lib/text.ts';
 import { type Command, UsageError } from './command.ts';
 
@@ -119,7 +119,7 @@ export async function readShownCertificate(options: ShownOptions): Promise<Shown
   return {
     fingerprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
     subject,
-    issuer: isOwnIssuer ? subject : (partOf(certificate.issuer, 'CN') ?? partOf(certificate.issuer, 'O') ?? 'nobody'),
+    issuer: isOwnIssuer ? subject : issuerNameOf(certificate) || 'nobody',
     ...lifeOf(certificate),
   };
 }

@@ -1,7 +1,7 @@
 import type { WebSettings } from '../config/web-settings.ts';
 import { formatEndpoint, parseListenAddress } from '../lib/address.ts';
 import { assert, toError } from '../lib/check.ts';
-import { httpRequestOf } from '../lib/http-request.ts';
+import { httpRequestOf } from '../lib/http.ts';
 import { type Command, type CommandContext, defaultListenAddress } from './command.ts';
 
 /**

@@ -40,7 +40,7 @@ interface Entry {
 }
 
 /** A lookup that takes longer is said to hang, and the last known address is used. */
-const patienceMs = 1_000;
+const hangsAfterMs = 1_000;
 /** Two tries of the C library at a name server take longer; one, and a response of the next, do not. */
 export const maxResolveMs = 6_000;
 /** More names than anybody configures; the oldest are forgotten. */
@@ -75,7 +75,7 @@ export class HostResolver {
     }
     entry.running ??= this.#begin(host, entry);
     const waitMs =
-      (entry.addresses ? Math.min(patienceMs, withinMs) : withinMs) - (steadyNow() - entry.startedAtSteadyMs);
+      (entry.addresses ? Math.min(hangsAfterMs, withinMs) : withinMs) - (steadyNow() - entry.startedAtSteadyMs);
     const late = (): Error =>
       new ResolveError(`its name ${host} does not resolve: no answer of the name server within ${withinMs / 1_000} s`);
     try {
@@ -115,7 +115,7 @@ export class HostResolver {
     const timer = setTimeout(() => {
       entry.hangs = true;
       this.#hanging.add(entry);
-    }, patienceMs);
+    }, hangsAfterMs);
     try {
       entry.addresses = await find(host);
       entry.hangs = false;
@@ -124,7 +124,7 @@ export class HostResolver {
       return entry.addresses;
     } catch (error) {
       const because = lookupFailureText(error);
-      entry.hangs = steadyNow() - entry.startedAtSteadyMs >= patienceMs;
+      entry.hangs = steadyNow() - entry.startedAtSteadyMs >= hangsAfterMs;
       if (entry.addresses && !entry.isFailing) listener?.failing(host, because);
       entry.isFailing = entry.addresses !== undefined;
       throw new ResolveError(`its name ${host} does not resolve: ${because}`);

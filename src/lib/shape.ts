@@ -1,7 +1,7 @@
 // Reads values of JSON by their shape, for commands that must start fast: a schema of typebox costs
 // half a second of processor before the first response. Replies of appliances are read by schemas.
 
-import { isRecord } from './check.ts';
+import { isOneOf, isRecord } from './check.ts';
 
 /** Returns a value of a shape; throws a {@link ShapeError} for another one. `at` is its place. */
 export type Shape<T> = (value: unknown, at: string) => T;
@@ -27,10 +27,7 @@ const record = primitive(isRecord, 'an object');
 const array = primitive((value): value is unknown[] => Array.isArray(value), 'a list');
 
 export function word<const Word extends string>(...words: readonly Word[]): Shape<Word> {
-  return primitive(
-    (value): value is Word => (words as readonly unknown[]).includes(value),
-    `one of ${words.join(', ')}`,
-  );
+  return primitive((value) => isOneOf(words, value), `one of ${words.join(', ')}`);
 }
 
 /** A value that may be left out, or null. */

@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { isIP, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../lib/check.ts';
-import { largestShare } from '../lib/largest-share.ts';
+import { largestShare } from '../lib/shares.ts';
 
 export interface ConnectionsOptions {
   /** Maximum of open connections: polling and scrapes need file descriptors too. */

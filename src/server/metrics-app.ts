@@ -7,7 +7,7 @@ import type { TwinWatch } from '../history/twin-watch.ts';
 import type { Exposition, Representation } from '../metrics/exposition.ts';
 import { inFormat } from '../metrics/render.ts';
 import type { Result } from '../lib/check.ts';
-import { closedSignal } from '../lib/closed-signal.ts';
+import { closedSignal } from '../lib/http.ts';
 import { createSlots } from '../lib/slots.ts';
 import { decodePercent } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';

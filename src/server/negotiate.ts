@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseAccept, weightOf, weightOfCoding } from '../lib/accept.ts';
+import { parseAccept, weightOf, weightOfCoding } from '../lib/http.ts';
 import type { Encoding, Format, Representation } from '../metrics/exposition.ts';
 
 export const expositionTypes: Readonly<Record<Format, string>> = {

@@ -4,7 +4,7 @@ import { constants, createZstdCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { steadyNow } from '../lib/time.ts';
-import { largestShare } from '../lib/largest-share.ts';
+import { largestShare } from '../lib/shares.ts';
 import { networkOf } from './connections.ts';
 import { ThrottledLog } from '../lib/throttled-log.ts';
 

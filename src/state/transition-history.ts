@@ -1,4 +1,4 @@
-import { withinShares } from '../lib/within-shares.ts';
+import { withinShares } from '../lib/shares.ts';
 import type { NewReading, StateListener } from './appliance-state.ts';
 import type { Transition } from './status.ts';
 

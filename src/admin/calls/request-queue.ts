@@ -1,7 +1,7 @@
 import { Slots, type SlotsParts } from '../../lib/slots.ts';
 import { plural } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
-import { largestShare } from '../../lib/largest-share.ts';
+import { largestShare } from '../../lib/shares.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
 
 export interface QueueRequest {

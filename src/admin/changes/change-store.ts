@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { endpoints } from '../../appliance/api/table.ts';
 import { decode } from '../../appliance/decode.ts';
-import { withinShares } from '../../lib/within-shares.ts';
+import { withinShares } from '../../lib/shares.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { StateUpdate, Journal, StoredState } from '../journal/journal.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { TokenBuckets } from '../../lib/token-bucket.ts';
 import { oneLine } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
-import { withinShares } from '../../lib/within-shares.ts';
+import { withinShares } from '../../lib/shares.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import type { Caller, Principal, Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';

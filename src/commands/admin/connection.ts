@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 import { misspeltVariables } from '../../config/environment.ts';
-import { connectByName } from '../../lib/connect-by-name.ts';
+import { connectByName } from '../../lib/undici.ts';
 import { maxResolveMs, HostResolver } from '../../lib/host-resolver.ts';
 import { Secret } from '../../lib/secret.ts';
 import { type CommandContext, UsageError } from '../command.ts';

@@ -7,7 +7,7 @@ import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError }
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { ResolveError, resolveRemedy } from '../../lib/host-resolver.ts';
-import { beforeFirstByte } from '../../lib/sending.ts';
+import { beforeFirstByte } from '../../lib/undici.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import type { Content } from '../../admin/recipes/calls.ts';

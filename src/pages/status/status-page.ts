@@ -6,8 +6,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { acceptsGzip } from '../../lib/accept.ts';
-import { closedSignal } from '../../lib/closed-signal.ts';
+import { acceptsGzip, closedSignal } from '../../lib/http.ts';
 import type { History } from '../../history/history.ts';
 import type { ApplianceStatus, FleetStatus, LastMinuteOf } from '../../state/status.ts';
 import { uptimePanel, findUptime } from './uptime-panel.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { largestShare } from '../../../src/lib/largest-share.ts';
+import { largestShare } from '../../../src/lib/shares.ts';
 import { networkOf } from '../../../src/server/connections.ts';
 
 /** Returns the network with most clients, by the addresses of its members. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { negotiateEncoding, negotiateFormat } from '../../../src/server/negotiate.ts';
-import { acceptsGzip } from '../../../src/lib/accept.ts';
+import { acceptsGzip } from '../../../src/lib/http.ts';
 
 const openmetrics1 = 'application/openmetrics-text;version=1.0.0';
 

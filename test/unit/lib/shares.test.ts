@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { withinShares } from '../../../src/lib/within-shares.ts';
+import { withinShares } from '../../../src/lib/shares.ts';
 
 const owner = (item: string): string => item.slice(0, 1);
 

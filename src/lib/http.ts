@@ -1,3 +1,22 @@
+import type { ServerResponse } from 'node:http';
+
+/**
+ * Returns `request` of node:https or node:http. An import of these reads each of their exports, also
+ * the lazy WebSocket, with which Node.js 24.21 loads all of its undici: 12 MB, and more time than a
+ * response of the exporter takes.
+ */
+export function httpRequestOf(protocol: string) {
+  return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http').request;
+}
+
+/** Returns a signal that aborts when a response is over: its reader has all of it, or has left. */
+export function closedSignal(response: ServerResponse): AbortSignal {
+  const closed = new AbortController();
+  if (response.closed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return closed.signal;
+}
+
 /** A member of an Accept or Accept-Encoding header (RFC 9110 section 12.5). */
 export interface AcceptRange {
   readonly type: string;
