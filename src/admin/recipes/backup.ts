@@ -7,7 +7,7 @@ export const backup: Recipe = {
   about: 'back up the configuration and see that the backup is there',
   parameters: { name: 'optional' },
   async plan(context) {
-    const name = context.values.name ?? defaultName(context.askedAtMs ?? context.now());
+    const name = context.values.name ?? defaultName(context.askedAtMs);
     const steps = await backupSteps(context, name);
     return { facts: [`${context.calls.appliance} gets a backup ${name}.`], steps };
   },
@@ -18,8 +18,8 @@ export const backup: Recipe = {
  * name is invalid or taken.
  */
 export async function backupSteps(
-  { calls, now }: Pick<RecipeContext, 'calls' | 'now'>,
-  name = defaultName(now()),
+  { calls, askedAtMs }: Pick<RecipeContext, 'calls' | 'askedAtMs'>,
+  name = defaultName(askedAtMs),
 ): Promise<readonly Step[]> {
   if (!/^[\w-]+$/.test(name)) throw unusableName(name, 'Only letters, digits, _ and - can stand in it.');
   const present = await listNames(calls);
@@ -52,8 +52,8 @@ async function listNames(calls: RecipeContext['calls']): Promise<readonly string
 }
 
 /** Returns `pre-change-20261121-090000`, in UTC. */
-function defaultName(nowMs: number): string {
-  const [date = '', time = ''] = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T');
+function defaultName(atMs: number): string {
+  const [date = '', time = ''] = new Date(atMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T');
   return `pre-change-${date}-${time}`;
 }
 

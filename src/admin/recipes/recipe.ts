@@ -40,8 +40,8 @@ export interface RecipeContext {
   readonly now: () => number;
   /** Milliseconds of a monotonic clock, for waits. */
   readonly steadyNow: () => number;
-  /** The time of the first plan, if this one is a repetition: names with a time stay the same. */
-  readonly askedAtMs?: number;
+  /** The time of the request: names made of it are the same when the change is planned again. */
+  readonly askedAtMs: number;
   /** Aborts when nobody waits for it any more. */
   readonly signal: AbortSignal;
   /** Rejects when the signal aborts. */

@@ -138,17 +138,20 @@ it('a change whose outcome cannot be stored reports it as soon as there is room'
   });
 });
 
-it('a backup is approved under the requested name, however much later', async () => {
+it.each([
+  ['a backup', { recipe: 'backup', parameters: {} }, 1],
+  ['a change that makes a backup first', { backup_first: true }, 2],
+])('%s is approved under the requested name, however much later', async (_, asked, calls) => {
   let now = Date.parse('2026-11-24T01:00:00Z');
   const { ask, approve, ended, sent } = await givenApprovals({ now: () => now });
-  const asked = await ask('root', { recipe: 'backup', parameters: {} });
-  const id = String(asked.json?.id);
+  const { json } = await ask('root', asked);
+  const id = String(json?.id);
   now += minute;
 
   expect((await approve('eve', id)).json?.code).toBe('not_approver');
   expect((await approve('bob', id)).status).toBe(202);
   expect(await ended(id)).toMatchObject({ state: 'done' });
-  expect(sent()).toHaveLength(1);
+  expect(sent()).toHaveLength(calls);
 });
 
 it.each([

@@ -24,6 +24,7 @@ export function givenRecipe({ calls, ...known }: Known): RecipeContext {
     waitMs: 0,
     now: () => 0,
     steadyNow: () => 0,
+    askedAtMs: 0,
     sleep: () => Promise.resolve(),
     progress: () => undefined,
     ...known,
