@@ -218,15 +218,15 @@ function isInService({ params }: Call, { object, farm, service }: AttributableDi
 }
 
 /** Splits the name of a backend into address and port, which an L4 backend may lack. */
-function addressOf(name: string): readonly [ip: string, port: string] {
+function splitBackendName(name: string): readonly [ip: string, port: string] {
   const [, bracketed, plainIp, port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(name) ?? [];
   return [bracketed ?? plainIp ?? name, port];
 }
 
 /** Returns true if a call gives a backend this name; what it omits stays as it was. */
 function givesName({ fields }: Call, name: string, before?: string): boolean {
-  const [ip, port] = addressOf(name);
-  const [oldIp, oldPort] = before === undefined ? [ip, port] : addressOf(before);
+  const [ip, port] = splitBackendName(name);
+  const [oldIp, oldPort] = before === undefined ? [ip, port] : splitBackendName(before);
   return (fields.ip?.toLowerCase() ?? oldIp) === ip && (fields.port ?? oldPort) === port;
 }
 

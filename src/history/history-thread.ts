@@ -1,5 +1,5 @@
 import { type Thread, WorkerClient, workerBeside } from '../lib/worker-client.ts';
-import { inTime } from '../lib/time.ts';
+import { createGate } from '../lib/time.ts';
 import type { EventQuery } from './event.ts';
 import type { HistoryRequest, HistoryResponse } from './request-handler.ts';
 
@@ -24,8 +24,10 @@ export class HistoryThread {
   readonly #thread: Thread<HistoryRequest, HistoryResponse>;
   readonly #searches = new Map<string, Promise<string>>();
   #lastSearch: Promise<unknown> = Promise.resolve();
-  /** The number of late responses. */
-  #late = 0;
+  readonly #gate = createGate(
+    maxWaitMs,
+    () => new Error(`the history (${this.file}) did not answer in ${maxWaitMs / 1_000} s`),
+  );
   #isClosed = false;
 
   /** Without a file, the history stays in memory until the thread ends. */
@@ -36,15 +38,8 @@ export class HistoryThread {
 
   /** Rejects if the thread fails, or does not answer in time. */
   async request(request: HistoryRequest): Promise<HistoryResponse> {
-    if (this.#late > 0) throw this.#lateError();
     if (this.#isClosed) throw new Error(`the history (${this.file}) is closed`);
-    const pending = this.#thread.request(request);
-    const response = await inTime(pending, maxWaitMs, () => {
-      this.#late += 1;
-      const over = (): number => (this.#late -= 1);
-      pending.then(over, over);
-      return this.#lateError();
-    });
+    const response = await this.#gate(() => this.#thread.request(request));
     if (response.failure !== undefined) throw new Error(response.failure);
     return response;
   }
@@ -70,9 +65,5 @@ export class HistoryThread {
   async terminate(): Promise<void> {
     this.#isClosed = true;
     await this.#thread.terminate();
-  }
-
-  #lateError(): Error {
-    return new Error(`the history (${this.file}) did not answer in ${maxWaitMs / 1_000} s`);
   }
 }

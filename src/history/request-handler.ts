@@ -30,7 +30,7 @@ export interface HistoryResponse {
 const damages: readonly number[] = [11, 26];
 
 /** Returns the remedy for a file that is damaged as a whole, for the end of a sentence. */
-function remedyFor(thrown: unknown): string {
+function damageRemedy(thrown: unknown): string {
   const isDamage = isRecord(thrown) && damages.includes(Number(thrown.errcode) % 256);
   return isDamage ? '; move it away with its -wal, and restart the exporter to begin another one' : '';
 }
@@ -55,7 +55,7 @@ export class HistoryRequestHandler {
     } catch (thrown) {
       const { message } = toError(thrown);
       const isNamed = this.#file === undefined || message.includes(this.#file);
-      return { failure: `${isNamed ? message : `${this.#file}: ${message}`}${remedyFor(thrown)}` };
+      return { failure: `${isNamed ? message : `${this.#file}: ${message}`}${damageRemedy(thrown)}` };
     }
   }
 

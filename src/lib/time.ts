@@ -128,6 +128,24 @@ export async function inTime<Value>(work: Promise<Value>, ms: number, late: () =
 }
 
 /**
+ * Creates a function that waits for work as {@link inTime} does. While some of it is late, it refuses
+ * more with the same error, so that nothing piles up behind a hung disk.
+ */
+export function createGate(ms: number, late: () => Error) {
+  let lateCount = 0;
+  return async <Value>(begin: () => Promise<Value>): Promise<Value> => {
+    if (lateCount > 0) throw late();
+    const work = begin();
+    return await inTime(work, ms, () => {
+      lateCount += 1;
+      const end = (): number => (lateCount -= 1);
+      work.then(end, end);
+      return late();
+    });
+  };
+}
+
+/**
  * Divides long work into slices of `lengthMs`, so that the event loop runs other work in between;
  * begins the first one.
  */

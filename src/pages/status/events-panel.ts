@@ -98,8 +98,7 @@ function differenceRows({ differences, unlisted = 0 }: HistoryEvent): Markup {
 function authorMarkup(by: string, adminUrl: string | undefined): Markup {
   const [, change] = /^change (ch-[a-z0-9-]+) by /.exec(by) ?? [];
   if (by === outsideGateway) return html`<bdi>made elsewhere, not through the gateway</bdi>`;
-  if (change === undefined || adminUrl === undefined)
-    return html`<bdi>${by.replace(new RegExp(`^${outsideGateway} or`), 'made outside the gateway, or by')}</bdi>`;
+  if (change === undefined || adminUrl === undefined) return html`<bdi>${by}</bdi>`;
   return html`<a href="${`${adminUrl}/console#${change}`}"><bdi>${by}</bdi></a>`;
 }
 

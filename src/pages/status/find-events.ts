@@ -1,12 +1,6 @@
-import {
-  type EventKind,
-  type EventQuery,
-  eventKinds,
-  type FoundEvents,
-  type HistoryEvent,
-} from '../../history/event.ts';
+import { type EventKind, eventKinds, type FoundEvents, type HistoryEvent } from '../../history/event.ts';
 import type { History } from '../../history/history.ts';
-import { inTime, momentOf } from '../../lib/time.ts';
+import { createGate, momentOf } from '../../lib/time.ts';
 import type { ApplianceStatus } from '../../state/status.ts';
 import type { EventFilter } from './view.ts';
 
@@ -27,28 +21,14 @@ export type FindEvents = (
 ) => Promise<FoundEvents | undefined>;
 
 export function createFindEvents(history: Pick<History, 'find'>, now: () => number): FindEvents {
-  let late = 0;
-
-  /** Gives up at once while an earlier search is late. */
-  async function findInTime(query: EventQuery): Promise<FoundEvents | undefined> {
-    if (late > 0) return undefined;
-    const asked = history.find(query);
-    try {
-      return await inTime(asked, maxHistoryWaitMs, () => new Error('late'));
-    } catch {
-      late += 1;
-      const over = (): number => (late -= 1);
-      void asked.then(over, over);
-      return undefined;
-    }
-  }
-
+  const gate = createGate(maxHistoryWaitMs, () => new Error('late'));
   return async ({ appliance, farm, event, since }, limit, { status, without } = {}) => {
     const sinceMs = since === undefined ? undefined : momentOf(since, now());
     const kinds = eventKinds.filter((kind) => kind === (event ?? kind) && kind !== without);
     const certificates =
       appliance === undefined ? undefined : (status?.farms?.find(({ name }) => name === farm)?.certificates ?? []);
-    return await findInTime({ appliance, farm, certificates, sinceMs, kinds, limit });
+    const query = { appliance, farm, certificates, sinceMs, kinds, limit };
+    return await gate(() => history.find(query)).catch(() => undefined);
   };
 }
 
