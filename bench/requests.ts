@@ -37,8 +37,8 @@ export async function requestResults(): Promise<readonly Result[]> {
       counts.countResponse(content);
     },
     fault: refuse,
-    incomplete: () => refuse('half a line'),
-    isOverLimit: false,
+    charge: () => refuse('half a line'),
+    takesNoMore: false,
   };
   const each = (lines: number, read: () => void) => {
     for (let count = 0; count < lines; count += linesAtOnce) read();

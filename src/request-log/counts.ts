@@ -5,11 +5,13 @@ import { steadyNow } from '../lib/time.ts';
 import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
 import type { BackendName, FarmStatus, LastMinute } from '../state/status.ts';
-import type { FrameFault } from './frames.ts';
-import type { LineFault, LoggedResponse, LoggedRequest } from './logged-line.ts';
+import type { LoggedResponse } from './logged-line.ts';
 import { RecentRequests } from './recent.ts';
 
-export type LineResult = LoggedRequest['kind'] | LineFault | FrameFault | 'over_limit' | 'early';
+const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'empty', 'over_limit', 'early'] as const;
+/** The values of the label `result`. */
+export const lineResults = ['answer', 'denial', 'other', ...faults] as const;
+export type LineResult = (typeof lineResults)[number];
 
 const ofFarm = ['farm'];
 const ofObjective = ['farm', 'objective'];
@@ -65,10 +67,8 @@ const unknown = 'unknown';
  */
 export const maxNames = 10_000;
 export const maxNamesLength = 1_048_576;
-const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'empty', 'over_limit', 'early'] as const;
 /** Counters of failures begin at 0, so that `increase()` sees the first failure. */
 const failureCodes = ['500', '502', '503', '504', '5xx_other'] as const;
-export const lineResults: readonly LineResult[] = ['answer', 'denial', 'other', ...faults];
 
 export class RequestCounts {
   readonly #registry = new Registry();
@@ -204,7 +204,7 @@ export class RequestCounts {
   }
 
   /** Returns the current counters, to which the limit of series does not apply. */
-  reading(): FilledRegistry {
+  current(): FilledRegistry {
     // An estimate, by which the store renders a long reading family by family.
     return {
       registry: this.#registry,

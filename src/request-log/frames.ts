@@ -11,10 +11,10 @@ export const maxLineBytes = 8_000;
 export interface LineConsumer {
   line(line: string): void;
   fault(fault: FrameFault | 'over_limit'): void;
-  /** Called for bytes that are not a whole frame. */
-  incomplete(): void;
-  /** True while it takes no more. Then a connection waits, and a datagram is dropped. */
-  readonly isOverLimit: boolean;
+  /** Charges a line to the limit, for bytes that are not a whole frame. */
+  charge(): void;
+  /** While it is true, a connection waits, and a datagram is dropped. */
+  readonly takesNoMore: boolean;
 }
 
 /** Matches the length before a frame (RFC 6587 §3.4.1). */
@@ -38,12 +38,12 @@ export class FrameReader {
     let text = this.#rest + (bytes?.toString('latin1') ?? '');
     let length: number | undefined;
     let frames = 0;
-    while (!consumer.isOverLimit && (length = this.#take(text, consumer)) !== undefined) {
+    while (!consumer.takesNoMore && (length = this.#take(text, consumer)) !== undefined) {
       text = text.slice(length);
       frames += 1;
     }
-    const isRead = !consumer.isOverLimit || text === '';
-    if (frames === 0 && bytes) consumer.incomplete();
+    const isRead = !consumer.takesNoMore || text === '';
+    if (frames === 0 && bytes) consumer.charge();
     this.#rest = text;
     return isRead;
   }
@@ -63,7 +63,7 @@ export class FrameReader {
 
   /** Skips the bytes of a frame that cannot be read; returns how many. */
   #skip(text: string, consumer: LineConsumer): number {
-    consumer.incomplete();
+    consumer.charge();
     if (this.#skipsLine) {
       const end = text.indexOf('\n') + 1;
       this.#skipsLine = end === 0;

@@ -51,7 +51,7 @@ export async function receiveDatagrams(address: string, senders: SenderDirectory
   socket.on('message', (bytes, { address: from }) => {
     const consumer = senders.consumerFor(from);
     if (!consumer) senders.countRefusal('sender');
-    else if (consumer.isOverLimit) consumer.fault('over_limit');
+    else if (consumer.takesNoMore) consumer.fault('over_limit');
     else if (bytes.length > maxLineBytes) consumer.fault('too_long');
     else consumer.line(bytes.toString('latin1'));
   });

@@ -235,14 +235,14 @@ class ApplianceLog implements LineConsumer {
     return isIn(this.#networks, address);
   }
 
-  get isOverLimit(): boolean {
+  get takesNoMore(): boolean {
     return this.#chargedLines(currentWindow()) >= linesPerWindow || (this.#waiting.isFull && this.#awaitsFarmList);
   }
 
   line(text: string): void {
     const { content, times } = readLine(text);
     if (typeof content === 'string') return this.#countLine(content, times);
-    this.#charge(times);
+    this.charge(times);
     const nowSteadyMs = steadyNow();
     if (!this.#hasFarmList) this.#waitingSinceSteadyMs ??= nowSteadyMs;
     if (this.counts.knows(...targetNames(content))) return this.#countRequest(content, times);
@@ -255,8 +255,10 @@ class ApplianceLog implements LineConsumer {
     this.#countLine(result, 1);
   }
 
-  incomplete(): void {
-    this.#charge(1);
+  charge(times = 1): void {
+    const window = currentWindow();
+    this.#linesInWindow = this.#chargedLines(window) + times;
+    this.#window = window;
   }
 
   /** Publishes changed counters, including requests that waited. */
@@ -273,7 +275,7 @@ class ApplianceLog implements LineConsumer {
 
   #put(): void {
     this.#isDirty = false;
-    this.#parts.store.put(this.appliance.name, storeKey, this.counts.reading());
+    this.#parts.store.put(this.appliance.name, storeKey, this.counts.current());
   }
 
   get #awaitsFarmList(): boolean {
@@ -317,15 +319,9 @@ class ApplianceLog implements LineConsumer {
 
   #countLine(result: LineResult, times: number): void {
     // Dropped lines are not charged.
-    if (result !== 'over_limit') this.#charge(times);
+    if (result !== 'over_limit') this.charge(times);
     this.counts.countLine(result, times);
     this.#isDirty = true;
-  }
-
-  #charge(times: number): void {
-    const window = currentWindow();
-    this.#linesInWindow = this.#chargedLines(window) + times;
-    this.#window = window;
   }
 
   /** Returns the lines charged to a window, including those beyond the limit of earlier windows. */

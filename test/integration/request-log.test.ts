@@ -175,8 +175,8 @@ it('the request log closes an idle connection, and keeps one that has sent a lin
   const sender = {
     line: (line: string) => void lines.push(line),
     fault: () => undefined,
-    incomplete: () => undefined,
-    isOverLimit: false,
+    charge: () => undefined,
+    takesNoMore: false,
   };
   const sink = { consumerFor: () => sender, countRefusal: (reason: string) => void refusals.push(reason) };
   const patience = { firstBytesMs: 10_000, idleMs: 3_600_000 };

@@ -22,7 +22,7 @@ async function countersFrom0(): Promise<ReadonlySet<string>> {
   polling.startAtZero(['farms']);
   const requests = new RequestCounts('lb-1', [100], [{ farm: 'shop', availabilityRatio: 0.99 }]);
   const pages = await Promise.all(
-    [gateway, polling.current().registry, requests.reading().registry].map((registry) => registry.metrics()),
+    [gateway, polling.current().registry, requests.current().registry].map((registry) => registry.metrics()),
   );
   const names = pages.flatMap((page) => [...page.matchAll(/^(\w+).* 0$/gm)].map(([, name = '']) => name));
   return new Set([...names, refusalMetric.name]);

@@ -24,7 +24,7 @@ const farms = [
 function given({ objectives = [] }: { readonly objectives?: readonly Objective[] } = {}) {
   const counts = new RequestCounts('lb', [100, 300, 1_000], objectives);
   counts.learn(farms);
-  return { counts, page: () => renderRegistry(counts.reading().registry) };
+  return { counts, page: () => renderRegistry(counts.current().registry) };
 }
 
 it('the counters of lines of each kind start at 0', async () => {
@@ -38,7 +38,7 @@ it('a name is written as in all other families, whatever an appliance puts into 
   counts.learn([{ name: 'shop', backends: names.map((backend) => ({ service: 'front', backend })) }]);
   counts.countResponse({ ...answer, backend: '' });
 
-  const page = await renderRegistry(counts.reading().registry);
+  const page = await renderRegistry(counts.current().registry);
 
   const written = [...page.matchAll(/backend="([^"]+)",code="502"/g)].map(([, backend]) => backend);
   expect(written).toEqual(names.map((name) => labelValue(name, ['backend'])));

@@ -12,8 +12,8 @@ function givenSink(atOnce = Number.POSITIVE_INFINITY) {
     faults,
     line: (line: string) => void (spent += lines.push(line) && 1),
     fault: (fault: string) => void (spent += faults.push(fault) && 1),
-    incomplete: () => void (spent += 1),
-    get isOverLimit() {
+    charge: () => void (spent += 1),
+    get takesNoMore() {
       return spent >= atOnce;
     },
     /** Returns what was spent, and begins again. */

@@ -24,7 +24,7 @@ it('a line that stands for many requests uses the rate limit of its sender for a
   sender?.line(`<134>Nov 26 04:17:34 lb pound: message repeated ${4 * linesPerWindow} times: [ ${line}]`);
 
   const over = Array.from({ length: 5 }, () => {
-    const isOver = sender?.isOverLimit;
+    const isOver = sender?.takesNoMore;
     // A datagram that is dropped.
     if (isOver) sender?.fault('over_limit');
     vi.advanceTimersByTime(windowMs);
