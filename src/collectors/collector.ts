@@ -8,7 +8,7 @@ import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { Farm } from '../appliance/farm.ts';
 import type { SafeFarmName } from '../appliance/safe-farm-name.ts';
-import type { StatefulObject } from '../lib/states.ts';
+import type { StatefulKind } from '../lib/states.ts';
 import type { Area } from '../appliance/api/table.ts';
 import type { Emit, Family } from '../metrics/family.ts';
 import type { InSlot } from '../lib/slots.ts';
@@ -107,7 +107,7 @@ export interface CollectorReadOptions {
 
 /** An object whose changes of state are logged and counted. */
 export interface ObjectState {
-  readonly object: StatefulObject;
+  readonly object: StatefulKind;
   /** Identifies the object within its appliance and kind, for example farm, service and backend. */
   readonly labels: Readonly<Record<string, string>>;
   readonly state: string;
@@ -115,7 +115,7 @@ export interface ObjectState {
 
 /** Finds the objects of a reading; see {@link ObjectState}. */
 export interface Entity<Data = unknown> {
-  readonly object: StatefulObject;
+  readonly object: StatefulKind;
   /** Returns every object with its state, also those that compact mode leaves out. */
   states(data: Data): Iterable<ObjectState>;
 }

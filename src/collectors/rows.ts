@@ -1,4 +1,4 @@
-import type { StatefulObject } from '../lib/states.ts';
+import type { StatefulKind } from '../lib/states.ts';
 import { counter, type Emit, type Family, gauge, stateSet, type Value } from '../metrics/family.ts';
 import type { Entity, ReadingFamily, WriteOptions } from './collector.ts';
 
@@ -64,7 +64,7 @@ export function rowsOf<Data, Row>(
         emit.state(family, labelsOf(row), state(row)),
       ),
     /** Declares the rows as objects whose changes of state are logged and counted. */
-    entity: (object: StatefulObject, state: (row: Row) => string): Entity<Data> => ({
+    entity: (object: StatefulKind, state: (row: Row) => string): Entity<Data> => ({
       object,
       *states(data) {
         for (const row of select(data, { compact: false })) yield { object, labels: labelsOf(row), state: state(row) };

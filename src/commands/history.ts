@@ -1,5 +1,6 @@
 import { list, maybe, number, object, type Shaped, text } from '../lib/shape.ts';
 import { changeText } from '../lib/text.ts';
+import { isoTime } from '../lib/time.ts';
 import { responseOf, readReply } from './ask-exporter.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
 import { UnknownStateError } from './plugin/check-result.ts';
@@ -107,6 +108,5 @@ function reversedText({ reversedMs }: Shaped<typeof HistoryEvent>): string {
 }
 
 function utc(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? '-' : date.toISOString().slice(0, 19).replace('T', ' ');
+  return isoTime(ms)?.slice(0, 19).replace('T', ' ') ?? '-';
 }

@@ -87,14 +87,14 @@ function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Chec
       report(
         written,
         `readings would be stale between polls: "${schedule}" polls up to ${formatDuration(gapMs)} apart, max_stale is ${formatDuration(maxStaleMs)}; ` +
-          remedyFor(schedule, gapOf),
+          scheduleRemedy(schedule, gapOf),
       );
     }
   }
 }
 
 /** Returns how to keep the readings of a schedule until its next poll. */
-function remedyFor(schedule: string, gapOf: (schedule: string) => number): string {
+function scheduleRemedy(schedule: string, gapOf: (schedule: string) => number): string {
   const maxStale = sufficientMaxStale(schedule, gapOf);
   const ways = eitherDay(schedule)?.flatMap((each) => {
     const ofOne = sufficientMaxStale(each, gapOf);

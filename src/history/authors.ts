@@ -3,7 +3,7 @@ import { outsideGateway } from './event.ts';
 import { type Call, type Fit, fits, fitOfCall } from './explanations.ts';
 
 /** A call through the gateway that may change the configuration of an appliance. */
-export interface GatewayCall extends Call {
+export interface RecordedCall extends Call {
   readonly appliance: string;
   /** Such as `change ID by alice`. */
   readonly by: string;
@@ -21,7 +21,7 @@ const maxNamed = 4;
  * the one that fits best, or all people whose calls fit equally. `elsewhere` is another possible
  * author if no call is certain.
  */
-export function authorOf(difference: AttributableDifference, calls: readonly GatewayCall[]): string {
+export function authorOf(difference: AttributableDifference, calls: readonly RecordedCall[]): string {
   const { asReplacement = [] } = difference;
   const found = calls.flatMap((call) => {
     const fit = fitOf(call, difference) ?? (asReplacement.some((each) => fitOf(call, each)) ? 'perhaps' : undefined);
@@ -47,7 +47,7 @@ export function authorOf(difference: AttributableDifference, calls: readonly Gat
  */
 export function splitReplacements(
   differences: readonly AttributableDifference[],
-  calls: readonly GatewayCall[],
+  calls: readonly RecordedCall[],
 ): readonly AttributableDifference[] {
   const isExplained = (difference: AttributableDifference): boolean =>
     calls.some((call) => ![undefined, 'perhaps'].includes(fitOf(call, difference)));
@@ -56,7 +56,7 @@ export function splitReplacements(
   );
 }
 
-function fitOf(call: GatewayCall, difference: AttributableDifference): Fit | undefined {
+function fitOf(call: RecordedCall, difference: AttributableDifference): Fit | undefined {
   const fit = fitOfCall(call, difference);
   if (call.ended === 'unanswered') return fit && 'perhaps';
   // Otherwise this reading may be older than the effect of the call, or the previous one may have it.

@@ -1,4 +1,4 @@
-import type { StatefulObject } from '../lib/states.ts';
+import type { StatefulKind } from '../lib/states.ts';
 import type { ConfiguredKind } from '../collectors/configured.ts';
 
 /**
@@ -12,7 +12,7 @@ export type EventKind = (typeof eventKinds)[number];
 
 /** A setting or a state that changed, or a whole object that is new or gone. */
 export interface Difference {
-  readonly object: ConfiguredKind | StatefulObject | 'appliance';
+  readonly object: ConfiguredKind | StatefulKind | 'appliance';
   /** Empty if the object belongs to no farm, as `service`. */
   readonly farm: string;
   readonly service: string;

@@ -16,7 +16,7 @@ import type { MetricsStore } from '../metrics/store.ts';
 import type { NewReading, StateListener } from '../state/appliance-state.ts';
 import { readingKey, type Moment } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
-import type { GatewayCall } from './authors.ts';
+import type { RecordedCall } from './authors.ts';
 import { ConfigurationChangeCounts } from './configuration-change-counts.ts';
 import { answeringState, type Difference, type EventQuery, type FoundEvents, type NewEvent } from './event.ts';
 import { type FarmTime, FarmTimes, mergeTimes } from './farm-times.ts';
@@ -139,7 +139,7 @@ export class History {
    * Records a call through the gateway that is about to be sent. Returns a function to call when it
    * is over, with a text about its outcome and the status of the response.
    */
-  recordCall(call: GatewayCall, farm: string): (text: string, status: number | undefined) => void {
+  recordCall(call: RecordedCall, farm: string): (text: string, status: number | undefined) => void {
     this.#calls += 1;
     const { now } = this.#parts;
     const { appliance, by } = call;
@@ -344,7 +344,7 @@ const unansweredMs = 600_000;
 const maxFields = 4_096;
 
 /** Returns the first fields of a body; it may have tens of thousands. */
-function firstFields(fields: GatewayCall['fields']): GatewayCall['fields'] {
+function firstFields(fields: RecordedCall['fields']): RecordedCall['fields'] {
   let left = maxFields;
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {

@@ -5,7 +5,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ConfiguredObject } from '../collectors/configured.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
-import { authorOf, type GatewayCall, splitReplacements } from './authors.ts';
+import { authorOf, type RecordedCall, splitReplacements } from './authors.ts';
 import { HistoryDatabase } from './database.ts';
 import { compareConfigured, type AttributableDifference, toDifference, withFormerSettings } from './differences.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
@@ -35,7 +35,7 @@ export interface ConfiguredReading {
 export type SeenReading = Pick<ConfiguredReading, 'appliance' | 'collector' | 'farm' | 'askedMs'>;
 
 /** A call as it is stored; `untilMs` is absent while it is under way. */
-export interface StoredCall extends GatewayCall {
+export interface StoredCall extends RecordedCall {
   readonly id: string;
   readonly fromMs: number;
   readonly untilMs?: number;
@@ -243,7 +243,7 @@ export class HistoryStore {
   #eventsByAuthor(
     appliance: string,
     differences: readonly AttributableDifference[],
-    calls: readonly GatewayCall[],
+    calls: readonly RecordedCall[],
     { sinceMs, atMs }: { readonly sinceMs: number; readonly atMs: number },
   ): readonly NewEvent[] {
     const reported = this.#reportedChecks(appliance, differences, sinceMs);
@@ -270,7 +270,7 @@ export class HistoryStore {
   #callsOf(
     { appliance, farm, askedMs, previousCameMs }: ConfiguredReading,
     { sinceMs, atMs }: { readonly sinceMs: number; readonly atMs: number },
-  ): readonly GatewayCall[] {
+  ): readonly RecordedCall[] {
     const fromMs = previousCameMs !== undefined && previousCameMs <= atMs ? previousCameMs : sinceMs;
     const rows = this.#database.rows<CallRow>(
       `SELECT id, call, fromMs >= :fromMs AND ifnull(untilMs <= :askedMs, 0) AS isBetween FROM calls
@@ -283,7 +283,7 @@ export class HistoryStore {
       if (!isRecord(call)) this.#countDamaged(`call ${id}`);
       if (!isRecord(call)) return [];
       // Only `#writeCall` writes this column.
-      const { params, ...known } = call as unknown as GatewayCall;
+      const { params, ...known } = call as unknown as RecordedCall;
       const isOfFarm = former.has(params.farmname ?? '');
       return { ...known, params: isOfFarm ? { ...params, farmname: farm } : params, isBetween: isBetween === 1 };
     });

@@ -11,7 +11,7 @@ export const statesOf = {
   interface: ['up', 'down', 'unknown'],
 } as const;
 
-export type StatefulObject = keyof typeof statesOf;
+export type StatefulKind = keyof typeof statesOf;
 
 /**
  * Returns the appliance's status word as a label value: `needed restart` becomes `needed_restart`,
@@ -33,7 +33,7 @@ export function backendStateWord(status: string | null | undefined): string {
   return backendSynonyms.get(word) ?? word;
 }
 
-export function closedState(object: StatefulObject, word: string): string {
+export function closedState(object: StatefulKind, word: string): string {
   const states: readonly string[] = statesOf[object];
   // Returns the string of the list, not the equal one of the appliance: tens of thousands of
   // objects then share it in memory.

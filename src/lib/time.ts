@@ -59,8 +59,13 @@ export function ago(momentMs: number, nowMs: number): string {
 
 /** Returns the UTC day of Unix milliseconds: `2026-11-21`. */
 export function dayOf(ms: number): string {
+  return isoTime(ms)?.slice(0, 10) ?? 'a day that cannot be read';
+}
+
+/** Returns `2026-11-21T13:01:12Z`; undefined for a moment beyond the range of Date. */
+export function isoTime(ms: number): string | undefined {
   const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? 'a day that cannot be read' : date.toISOString().slice(0, 10);
+  return Number.isNaN(date.getTime()) ? undefined : `${date.toISOString().slice(0, 19)}Z`;
 }
 
 // A moment is in Unix milliseconds, unless its name says on which clock it is: `…SteadyMs` of

@@ -1,4 +1,4 @@
-import { span } from '../lib/time.ts';
+import { isoTime, span } from '../lib/time.ts';
 import { html, type Markup } from './html.ts';
 
 /** Renders a time in UTC, because the page is cached for all users. Its script converts it. */
@@ -10,12 +10,6 @@ export function clockTime(atMs: number): Markup {
 /** Renders an age in minutes, so that the page seldom changes. Its script counts the seconds. */
 export function age(atMs: number, nowMs: number): Markup {
   return html`<time datetime="${isoTime(atMs)}" data-show="age">${span(nowMs - atMs)}</time>`;
-}
-
-/** Returns undefined for a date of an appliance that is beyond the range of Date. */
-export function isoTime(atMs: number): string | undefined {
-  const date = new Date(atMs);
-  return Number.isNaN(date.getTime()) ? undefined : `${date.toISOString().slice(0, 19)}Z`;
 }
 
 /** Returns a time for people, such as `2026-11-25 13:01:12 UTC`. */

@@ -1,4 +1,4 @@
-import type { StatefulObject } from '../lib/states.ts';
+import type { StatefulKind } from '../lib/states.ts';
 
 /** How bad something is, the worst first; each level has a colour, a shape and a word. */
 export const allLevels = ['critical', 'warning', 'unknown', 'paused', 'well'] as const;
@@ -50,7 +50,7 @@ export const alertSeverities = {
 export type AlertOfProblem = keyof typeof alertSeverities;
 
 /** The level of each state; a state with an alert has the severity of the alert. */
-const levels: Readonly<Record<StatefulObject, Readonly<Record<string, Level>>>> = {
+const levels: Readonly<Record<StatefulKind, Readonly<Record<string, Level>>>> = {
   farm: {
     up: 'well',
     down: alertSeverities.ZlbFarmDown,
@@ -71,7 +71,7 @@ const levels: Readonly<Record<StatefulObject, Readonly<Record<string, Level>>>> 
   interface: { up: 'well', down: alertSeverities.ZlbInterfaceDown },
 };
 
-export function levelOfState(object: StatefulObject, state: string): Level {
+export function levelOfState(object: StatefulKind, state: string): Level {
   const ofObject = levels[object];
   return Object.hasOwn(ofObject, state) ? (ofObject[state] ?? 'unknown') : 'unknown';
 }

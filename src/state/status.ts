@@ -1,4 +1,4 @@
-import type { StatefulObject } from '../lib/states.ts';
+import type { StatefulKind } from '../lib/states.ts';
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { CertificateLife } from '../appliance/connection.ts';
 import type { UnreadableField } from '../appliance/client.ts';
@@ -197,7 +197,7 @@ export interface Transition {
   readonly appliance: string;
   /** When it was seen, at a poll. */
   readonly atMs: number;
-  readonly object: StatefulObject;
+  readonly object: StatefulKind;
   /** Identifies the object within its appliance. */
   readonly labels: Readonly<Record<string, string>>;
   readonly from: string;

@@ -28,7 +28,7 @@ import { type DryRun, type DryRunUse, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { type L4Baseline, probeL4Before, verifyCall } from './l4-probe.ts';
 import { hasSideEffectNow, UnansweredReads } from './side-effects.ts';
-import type { GatewayCall } from '../../history/authors.ts';
+import type { RecordedCall } from '../../history/authors.ts';
 import { withoutSecretFields } from '../../history/explanations.ts';
 import type { VipLimits } from '../../collectors/collector.ts';
 import type { BodyMemory } from './body-memory.ts';
@@ -54,7 +54,7 @@ export interface GatewayParts {
   readonly vipLimitsOf: (appliance: string) => VipLimits | undefined;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Records a write right before it is sent; the returned function records its outcome. */
-  readonly recordInHistory: (call: GatewayCall, farm: string) => (text: string, status: number | undefined) => void;
+  readonly recordInHistory: (call: RecordedCall, farm: string) => (text: string, status: number | undefined) => void;
   /** Reads again what a write may have changed, whatever its outcome. */
   readonly refresh: (appliance: string, area: Area, farm: string | undefined) => void;
 }
@@ -340,7 +340,7 @@ export class Gateway {
     token,
     target,
     body,
-  }: AdminCall): readonly [call: GatewayCall, farm: string] {
+  }: AdminCall): readonly [call: RecordedCall, farm: string] {
     const fields = withoutSecretFields(body?.fields ?? {});
     const approved = plan?.approvedBy === undefined ? '' : `, approved by ${plan.approvedBy}`;
     const by = plan ? `change ${id} by ${plan.requestedBy}${approved}` : `call ${id} by ${principal.name}`;

@@ -90,7 +90,7 @@ function* collectorFindings(checked: ApplianceCheck): Findings {
     );
   for (const { collector, reason, message } of checked.probe.collectorFailures)
     if (reason !== 'forbidden')
-      yield finding(`${collector}: ${message}.${lostAlertsText([collector])}`, ...remedyFor(reason, collector));
+      yield finding(`${collector}: ${message}.${lostAlertsText([collector])}`, ...collectorRemedy(reason, collector));
 }
 
 function lostAlertsText(collectors: readonly string[]): string {
@@ -106,7 +106,7 @@ function withoutCollectors(names: readonly string[]): string {
  * Returns the remedy for a collector that failed. A malformed answer may come from an untested
  * release.
  */
-function remedyFor(reason: FailureReason | undefined, collector: string): readonly string[] {
+function collectorRemedy(reason: FailureReason | undefined, collector: string): readonly string[] {
   if (reason === 'oversize') return ['Raise limits.body_bytes.'];
   if (reason === undefined || reason === 'malformed' || reason === 'not_found')
     return [

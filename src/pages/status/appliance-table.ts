@@ -5,7 +5,7 @@ import type { ApplianceStatus } from '../../state/status.ts';
 import { isAnswering, refusesKey } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';
 import { readingSummary } from './reading-chips.ts';
-import { addressOf, applianceLink, table } from './section.ts';
+import { addressMarkup, applianceLink, table } from './section.ts';
 
 export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
   const columns = ['Appliance', 'State', 'Wrong', 'Farms up', 'Product', 'Readings'];
@@ -30,7 +30,7 @@ function applianceRow(health: ApplianceHealth, nowMs: number): Markup {
 /** Renders the address of the appliance as a link to its web interface. */
 export function webInterface({ url }: ApplianceStatus): Markup {
   const { hostname, port } = new URL(url);
-  return html`<a href="${url}" title="Web interface" rel="noreferrer">${addressOf(hostname, port)}</a>`;
+  return html`<a href="${url}" title="Web interface" rel="noreferrer">${addressMarkup(hostname, port)}</a>`;
 }
 
 /** Renders the state of the appliance itself. */

@@ -1,7 +1,7 @@
 import { stateLabel } from '../../lib/states.ts';
 import { type Level, levelOfState, levelRank } from '../../state/level.ts';
 import { stateMarkFor, stateMark } from '../marks.ts';
-import { ago, dayMs, span } from '../../lib/time.ts';
+import { ago, dayMs, isoTime, span } from '../../lib/time.ts';
 import { alertThresholds, lifeLeft } from '../../state/alert-thresholds.ts';
 import { validityLevel } from '../../state/certificate-problems.ts';
 import type { CertificateStatus } from '../../state/status.ts';
@@ -9,7 +9,6 @@ import { html, type Markup } from '../html.ts';
 import { applianceLink, farmLinks, table } from './section.ts';
 import { linkTo } from './view.ts';
 import type { ApplianceHealth } from '../../state/health.ts';
-import { isoTime } from '../times.ts';
 
 export interface CertificateOnPage {
   readonly appliance: string;

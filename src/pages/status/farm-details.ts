@@ -1,14 +1,15 @@
 import { stateLabel } from '../../lib/states.ts';
 import { compareNames } from '../../lib/text.ts';
+import { isoTime } from '../../lib/time.ts';
 import { type Level, levelOfState, levelRank, worstLevel } from '../../state/level.ts';
 import { isAnswering } from '../../state/freshness.ts';
 import { stateMarkFor, stateMark } from '../marks.ts';
 import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../state/status.ts';
 import { html, joinMarkup, type Markup, type Renderable } from '../html.ts';
 import type { ApplianceHealth, HealthSummary } from '../../state/health.ts';
-import { addressOf, linkList } from './section.ts';
+import { addressMarkup, linkList } from './section.ts';
 import { linkTo } from './view.ts';
-import { age, isoTime } from '../times.ts';
+import { age } from '../times.ts';
 
 interface FarmOnPage {
   readonly appliance: string;
@@ -51,7 +52,7 @@ function farmItem(shown: FarmOnPage, summary: PageSummary, maxBackends: number):
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
 <summary><span class="farm-state">${mark(levelOfState('farm', state), stateLabel(state))}</span>
 <span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
-<span class="address">${vip && addressOf(vip, vport)}</span>
+<span class="address">${vip && addressMarkup(vip, vport)}</span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
 <span class="backends-up">${backendsUp(farm, isCurrent)}</span>${lastMinute && requestsText(lastMinute)}</summary>
 ${farmBody(shown, summary.takenAtMs, maxBackends)}
@@ -112,12 +113,12 @@ function servedFact({ serverName, failure, certificate, isInStore }: ProbeStatus
   if (!certificate) return html`${name}: ${stateMark('warning', `no certificate (${failure ?? ''})`)}`;
   const { notAfterSeconds, coversName, intermediates } = certificate;
   const ending = intermediates.find((each) => (each.notAfterSeconds ?? 0) < (notAfterSeconds ?? 0));
-  return html`${name}: serves a certificate until ${dayOf(notAfterSeconds)}${isInStore === true && ', the one of the store'}${
+  return html`${name}: serves a certificate until ${dayText(notAfterSeconds)}${isInStore === true && ', the one of the store'}${
     isInStore === false && html` ${stateMark('warning', 'not the one of the store')}`
-  }${ending && html`, its issuer <bdi>${ending.commonName}</bdi> until ${dayOf(ending.notAfterSeconds)}`}${coversName === false && html` ${stateMark('warning', 'does not cover the name')}`}${failure && html` ${stateMark('warning', `then the handshake fails (${failure})`)}`}`;
+  }${ending && html`, its issuer <bdi>${ending.commonName}</bdi> until ${dayText(ending.notAfterSeconds)}`}${coversName === false && html` ${stateMark('warning', 'does not cover the name')}`}${failure && html` ${stateMark('warning', `then the handshake fails (${failure})`)}`}`;
 }
 
-function dayOf(seconds: number | undefined): string {
+function dayText(seconds: number | undefined): string {
   return (seconds !== undefined && isoTime(seconds * 1_000)?.slice(0, 10)) || 'an unknown day';
 }
 

@@ -57,7 +57,7 @@ function markGaps(code: string, language: string | undefined): string {
     .replaceAll(exampleAddress, (address) => `<var data-own="${addressKinds[address]}">${address}</var>`)
     .replaceAll(new RegExp(String.raw`\$(${labels})\b`, 'g'), '<var data-shell="$1">$$$1</var>')
     .replaceAll(example, (_, label: string, value: string, file: string, name: string) =>
-      label ? `${label}=${gap(label, value)}` : `${file}=${gap(file, name)}`,
+      label ? `${label}=${gapMarkup(label, value)}` : `${file}=${gapMarkup(file, name)}`,
     );
 }
 
@@ -71,7 +71,7 @@ const addressKinds: Readonly<Record<string, keyof RunbookAddresses>> = {
 const exampleAddress =
   /(?<=--config\.file=)zlb\.yml|http:\/\/127\.0\.0\.1:9445|http:\/\/localhost:9444|https:\/\/192\.0\.2\.10:444/g;
 
-function gap(label: string, shown: string): string {
+function gapMarkup(label: string, shown: string): string {
   return `<var data-shell="${label}">${shown}</var>`;
 }
 

@@ -22,7 +22,7 @@ const plainWord = /^[\w.:@%+,/][\w.:@%+,/-]*$/;
  * Matches the placeholders of render-runbooks.ts: the labels of a section, the remark about the
  * gateway, and each use of a label or an address.
  */
-const gap = /<!--labels ([a-z ]+)-->|<!--(gateway)-->|<var data-(shell|query|own)="([a-z]+)">([^<]*)<\/var>/g;
+const placeholder = /<!--labels ([a-z ]+)-->|<!--(gateway)-->|<var data-(shell|query|own)="([a-z]+)">([^<]*)<\/var>/g;
 /** Matches what only a reader without an alert needs. */
 const unfilled = /<!-- unfilled -->.*?<!-- \/unfilled -->/gs;
 
@@ -41,7 +41,7 @@ export function readRunbookLabels(query: Readonly<Record<string, unknown>>): Run
 export function runbooksFor(source: string, labels: RunbookLabels, addresses: RunbookAddresses): Markup {
   const relevant = Object.keys(labels).length === 0 ? source : source.replaceAll(unfilled, '');
   const filled = relevant.replaceAll(
-    gap,
+    placeholder,
     (_whole, used?: string, gateway?: string, kind = '', label = '', shown = '') => {
       if (used !== undefined) return markupText(remark(used.split(' ')));
       return markupText(gateway === undefined ? fillGap(kind, label, shown) : gatewayRemark(addresses));
@@ -53,7 +53,7 @@ export function runbooksFor(source: string, labels: RunbookLabels, addresses: Ru
     return Object.hasOwn(labels, label) ? labels[label as keyof RunbookLabels] : undefined;
   }
 
-  /** Renders a gap. In commands, a name that needs quotes stays a variable. */
+  /** Fills a gap. In commands, a name that needs quotes stays a variable. */
   function fillGap(kind: string, label: string, shown: string): Markup {
     const value = kind === 'own' ? addresses[label as keyof RunbookAddresses] : valueOf(label);
     if (value === undefined || (kind !== 'query' && !plainWord.test(value)))

@@ -1,4 +1,4 @@
-import { type StatefulObject, stateLabel } from '../../lib/states.ts';
+import { type StatefulKind, stateLabel } from '../../lib/states.ts';
 import { levelOfState } from '../../state/level.ts';
 import { stateMarkFor } from '../marks.ts';
 import { plural } from '../../lib/text.ts';
@@ -70,7 +70,7 @@ export async function search(
 type MatchesWords = (states: readonly string[], ...texts: readonly (string | undefined)[]) => boolean;
 
 /** Returns the words of a state as the page shows it; none for a good state, which nobody searches. */
-function wordsOfState(object: StatefulObject, state: string): readonly string[] {
+function wordsOfState(object: StatefulKind, state: string): readonly string[] {
   return levelOfState(object, state) === 'well' ? [] : stateLabel(state).split(' ');
 }
 
@@ -129,7 +129,7 @@ ${hitsPanel(
 ${farmDetails(found, summary, maxBackends)}`;
     })}`,
 )}
-${hitsPanel('backends', 'Backends', backends, backendTable)}
+${hitsPanel('backends', 'Backends', backends, foundBackendTable)}
 ${hitsPanel('certificates', 'Certificates', certificates, (hits) => certificateTable(hits, nowMs))}`;
 }
 
@@ -148,7 +148,7 @@ function hitsPanel<Hit>(
   ]);
 }
 
-function backendTable(hits: readonly FoundBackend[]): Markup {
+function foundBackendTable(hits: readonly FoundBackend[]): Markup {
   return table('backends', ['Backend', 'State', 'Farm', 'Appliance'], hits, backendRow);
 }
 

@@ -30,7 +30,7 @@ export function factList(facts: readonly (readonly [name: Renderable, fact: Rend
 }
 
 /** Renders an address that may break into two lines only before its port. */
-export function addressOf(host: string, port: string | undefined): Markup {
+export function addressMarkup(host: string, port: string | undefined): Markup {
   if (!port) return html`<bdi>${host}</bdi>`;
   if (!host.includes(':')) return html`<bdi class="whole">${host}:${port}</bdi>`;
   return html`<bdi>${host}<span class="whole">:${port}</span></bdi>`;

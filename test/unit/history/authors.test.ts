@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endpointRows } from '../../../src/appliance/api/table.ts';
 import { configuredKinds } from '../../../src/collectors/configured.ts';
-import { authorOf, type GatewayCall, splitReplacements } from '../../../src/history/authors.ts';
+import { authorOf, type RecordedCall, splitReplacements } from '../../../src/history/authors.ts';
 import type { AttributableDifference } from '../../../src/history/differences.ts';
 
 const weight: AttributableDifference = {
@@ -43,10 +43,10 @@ const links = 'POST /farms/{farmname}/services/{service}/fg';
 
 const call = (
   route: string,
-  params: GatewayCall['params'] = {},
-  fields: GatewayCall['fields'] = {},
+  params: RecordedCall['params'] = {},
+  fields: RecordedCall['fields'] = {},
   by = 'call 1 by alice',
-): GatewayCall => ({
+): RecordedCall => ({
   appliance: 'lb',
   route,
   params,
@@ -64,7 +64,7 @@ const deletes = 'DELETE /farms/{farmname}/services/{service}/backends/{backend}'
 const web = { farmname: 'shop', service: 'web' };
 
 describe('a gateway call', () => {
-  it.each<[string, GatewayCall, AttributableDifference]>([
+  it.each<[string, RecordedCall, AttributableDifference]>([
     ['the setting that its body names', call(backendOf, place, { weight: '1' }), weight],
     ['a setting whose text is not kept', call(backendOf, place, { weight: null }), weight],
     [
@@ -147,7 +147,7 @@ describe('a gateway call', () => {
 });
 
 describe('an unrelated gateway call', () => {
-  it.each<[string, GatewayCall, AttributableDifference]>([
+  it.each<[string, RecordedCall, AttributableDifference]>([
     ['another setting', call(backendOf, place, { priority: '1' }), weight],
     ['another backend', call(backendOf, { ...place, backend: '1' }, { weight: '1' }), weight],
     ['another service', call(backendOf, { ...place, service: 'api' }, { weight: '1' }), weight],
@@ -225,7 +225,7 @@ describe('an unrelated gateway call', () => {
 });
 
 describe('a gateway call with an uncertain effect', () => {
-  it.each<[string, GatewayCall, AttributableDifference]>([
+  it.each<[string, RecordedCall, AttributableDifference]>([
     ['if it set another value', call(backendOf, place, { weight: '7' }), weight],
     ['if the appliance refused it', { ...call(backendOf, place, { weight: '1' }), ended: 'refused' }, weight],
     ['if it was under way during the reading', { ...call(deletes, place), isBetween: false }, gone],
@@ -272,7 +272,7 @@ describe('several calls in one interval', () => {
     const moved = { ...weight, setting: 'name', before: '10.0.0.1:80', after: '10.0.0.2:80' };
     const parts = [gone, { ...added, name: '10.0.0.2:80' }];
     const makes = call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.2', port: '80' }, bob);
-    const told = (...calls: readonly GatewayCall[]) =>
+    const told = (...calls: readonly RecordedCall[]) =>
       splitReplacements([{ ...moved, asReplacement: parts }], calls).map(
         (each) => `${each.setting} ${authorOf(each, calls)}`,
       );
