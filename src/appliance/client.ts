@@ -155,11 +155,6 @@ interface Call {
   readonly triesNextPath?: boolean;
 }
 
-interface Exchange {
-  readonly response: ApplianceResponse;
-  readonly checked: CheckedResponse;
-}
-
 /** Creates a client; opens no connection until the first call. */
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
   const { url, timeoutMs, bodyBytes, basePaths = new BasePaths() } = options;
@@ -174,13 +169,13 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
     call: Call,
     [basePath = '', ...others]: readonly string[],
     signal: AbortSignal,
-  ): Promise<Exchange> {
+  ): Promise<ApplianceResponse & CheckedResponse> {
     const isLast = others.length === 0;
     const deadline = new CallDeadline(signal);
     deadline.startTimer(call.limitMs);
     const sent = exchange({ ...call, triesNextPath: !isLast }, `${basePath}${call.path}`, deadline.signal);
-    const found = await sent.finally(() => deadline.release());
-    return basePaths.judge(url, basePath, found.response) || isLast ? found : await ask(call, others, signal);
+    const response = await sent.finally(() => deadline.release());
+    return basePaths.judge(url, basePath, response) || isLast ? response : await ask(call, others, signal);
   }
 
   return {
@@ -208,14 +203,14 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         limitMs: limitMs ?? Math.max(timeoutMs, patienceMs),
         asksProxies: patienceMs > 0,
       };
-      const { response, checked } = await ask(call, basePaths.candidates(url), signal);
+      const response = await ask(call, basePaths.candidates(url), signal);
       if (response.text.length > longReply) await yieldToEventLoop();
-      if ('value' in checked) return checked.value as never;
-      throw new ApplianceError(checked.reason, {
+      if ('value' in response) return response.value as never;
+      throw new ApplianceError(response.reason, {
         endpoint,
         status: response.status,
         routeMissing: isMissingRoute(response),
-        message: `GET ${endpoint}: ${presentable(checked.because, keys)}`,
+        message: `GET ${endpoint}: ${presentable(response.because, keys)}`,
       });
     },
     retire: () => connection.retire(),
@@ -231,9 +226,14 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
   /** True while an open connection may have been closed by the appliance after its last response. */
   let mayBeIdle = false;
 
-  return (call: Call, path: string, signal: AbortSignal): Promise<Exchange> => attempt(call, path, signal, mayBeIdle);
+  return exchange;
 
-  async function attempt(call: Call, path: string, signal: AbortSignal, mayRetry: boolean): Promise<Exchange> {
+  async function exchange(
+    call: Call,
+    path: string,
+    signal: AbortSignal,
+    mayRetry = mayBeIdle,
+  ): Promise<ApplianceResponse & CheckedResponse> {
     const { endpoint, spec, asksProxies, triesNextPath = false } = call;
     const startSteadyMs = steadyNow();
     const sentAtMs = now();
@@ -264,13 +264,13 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
         clockOffsetSeconds,
         certificate: connection.certificate(),
       });
-      return { response, checked };
+      return { ...response, ...checked };
     } catch (error) {
       connection.reset();
       mayBeIdle = false;
       // The appliance closed a kept-alive connection while we used it: it never saw the request.
       if (mayRetry && !answered && !signal.aborted && isClosedSocket(error))
-        return await attempt(call, path, signal, false);
+        return await exchange(call, path, signal, false);
       const reason = reasonOfTransportError(error, abortedBy(signal));
       report({ code: reason, reason, authenticated: false, clockOffsetSeconds: undefined });
       // Without the cause: a parser's error contains raw bytes, in which an appliance may echo the

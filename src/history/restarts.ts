@@ -1,5 +1,5 @@
 import { interfacesCollector, type Interfaces } from '../collectors/interfaces.ts';
-import type { NewReading } from '../state/appliance-state.ts';
+import type { NewReading } from '../state/reading.ts';
 
 /** The bytes of each interface at the last reading. */
 interface LastTraffic {

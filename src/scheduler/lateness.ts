@@ -1,5 +1,5 @@
 import { steadyNow } from '../lib/time.ts';
-import type { ReadingLife } from '../state/appliance-state.ts';
+import type { Reading } from '../state/reading.ts';
 import type { Job } from './job.ts';
 
 /**
@@ -30,7 +30,7 @@ export class Lateness {
    * of states is known without it.
    */
   maxAgeMs(
-    { maxStaleMs, lifeMs }: ReadingLife,
+    { maxStaleMs, lifeMs }: Pick<Reading, 'maxStaleMs' | 'lifeMs'>,
     job: Job | undefined,
     { hasAnswered, areStatesKnown }: { readonly hasAnswered: boolean; readonly areStatesKnown: () => boolean },
   ): number {

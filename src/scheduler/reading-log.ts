@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { TokenBuckets } from '../lib/token-bucket.ts';
-import type { NewReading, StateListener } from '../state/appliance-state.ts';
+import type { StateListener } from '../state/appliance-state.ts';
+import type { NewReading } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
 import type { DropReason } from './counters.ts';
 

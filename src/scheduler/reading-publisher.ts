@@ -3,8 +3,8 @@ import { type Collector, isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
-import type { NewReading, StateListener } from '../state/appliance-state.ts';
-import { readingKey, type Origin } from '../state/reading.ts';
+import type { StateListener } from '../state/appliance-state.ts';
+import { type NewReading, readingKey, type Origin } from '../state/reading.ts';
 import type { DropReason } from './counters.ts';
 import type { Job } from './job.ts';
 

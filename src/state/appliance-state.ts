@@ -9,32 +9,11 @@ import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } 
 import { sizeOf } from '../lib/size.ts';
 import { createElapsedClock, steadyNow } from '../lib/time.ts';
 import { compareStates, type ObjectStates, sinceOf } from './object-states.ts';
-import { readingKey, type Moment, type Origin, type Reading, readingIn } from './reading.ts';
+import { readingKey, type Moment, type NewReading, type Origin, type Reading, readingIn } from './reading.ts';
 import type { Transition } from './status.ts';
 
 /** All readings of an appliance together take at most as much memory as so many of its longest replies. */
 export const storedReplies = 4;
-
-/** How long a reading is shown; the rule is in scheduler/lateness.ts. */
-export interface ReadingLife {
-  /** The age up to which it is always shown. */
-  readonly maxStaleMs: number;
-  /** The age up to which it may be shown while the appliance answers, by the interval of its runs. */
-  readonly lifeMs: number;
-}
-
-export interface NewReading extends ReadingLife {
-  readonly collector: Collector;
-  readonly farm?: string | undefined;
-  readonly data: unknown;
-  readonly askedAtElapsedMs: number;
-  /** False where a value or a row of its replies could not be read. */
-  readonly isWhole: boolean;
-}
-
-interface StoredReading extends Reading, ReadingLife {
-  readonly bytes: number;
-}
 
 /** The differences of a reading from the state before; the scheduler acts on them. */
 export interface StateDelta {
@@ -77,11 +56,11 @@ export class ApplianceState {
   readonly elapsedNow: () => number;
   readonly #parts: ApplianceStateParts;
   /** By {@link readingKey}, as the next three. */
-  readonly #readings: Map<string, StoredReading>;
+  readonly #readings: Map<string, Reading>;
   /** Origins of stale readings that were not read again. */
   readonly #stale: Map<string, Origin>;
   /** Stale readings, as far as the limit has room for them. */
-  readonly #lastKnown: Map<string, StoredReading>;
+  readonly #lastKnown: Map<string, Reading>;
   readonly #objects: Map<string, ObjectStates>;
   /** The newest data of collectors that read the whole appliance, by name, however old. */
   readonly #latest: Map<string, unknown>;
@@ -161,7 +140,7 @@ export class ApplianceState {
   }
 
   /** Removes and returns stale readings. `maxAgeMs` returns the age up to which a reading is shown. */
-  expire(maxAgeMs: (reading: Origin & ReadingLife) => number): readonly Reading[] {
+  expire(maxAgeMs: (reading: Reading) => number): readonly Reading[] {
     const nowElapsedMs = this.elapsedNow();
     const expired: Reading[] = [];
     for (const [key, reading] of this.#readings) {

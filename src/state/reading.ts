@@ -24,10 +24,21 @@ export type Since = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
 export interface Reading<Data = unknown> extends Origin {
   readonly data: Data;
   readonly askedAtElapsedMs: number;
+  /** The age up to which it is always shown. */
+  readonly maxStaleMs: number;
+  /** The age up to which it may be shown while the appliance answers; see scheduler/lateness.ts. */
+  readonly lifeMs: number;
   /** False where a value or a row of its replies could not be read. */
   readonly isWhole: boolean;
+  /** The memory that its data take. */
+  readonly bytes: number;
   /** When the states in it began, as far as that was seen. */
   readonly since: Since | undefined;
+}
+
+/** A reading as a step made it, with its collector. */
+export interface NewReading extends Omit<Reading, 'collector' | 'bytes' | 'since'> {
+  readonly collector: Collector;
 }
 
 /** Returns the reading of a collector, of one farm if it is named; undefined without one. */

@@ -1,5 +1,6 @@
 import { withinShares } from '../lib/shares.ts';
-import type { NewReading, StateListener } from './appliance-state.ts';
+import type { StateListener } from './appliance-state.ts';
+import type { NewReading } from './reading.ts';
 import type { Transition } from './status.ts';
 
 /** Transitions of all appliances together that are kept. */

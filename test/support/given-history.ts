@@ -5,7 +5,7 @@ import { collectors } from '../../src/collectors/registry.ts';
 import { familiesByPart } from '../../src/app/appliance-families.ts';
 import { History } from '../../src/history/history.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
-import type { NewReading } from '../../src/state/appliance-state.ts';
+import type { NewReading } from '../../src/state/reading.ts';
 import { createTestPoller, type Target } from './poller.ts';
 import { textOf } from './store-text.ts';
 

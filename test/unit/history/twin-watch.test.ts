@@ -4,6 +4,7 @@ import { familiesByPart } from '../../../src/app/appliance-families.ts';
 import { TwinWatch } from '../../../src/history/twin-watch.ts';
 import type { Readings } from '../../../src/history/twins.ts';
 import { readingKey, type Reading } from '../../../src/state/reading.ts';
+import { givenReading } from '../../support/given-reading.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { seriesOf } from '../../support/samples.ts';
 import { turnsDuring } from '../../support/loop-turns.ts';
@@ -27,7 +28,7 @@ function givenTwins(more: (appliance: string) => readonly (readonly [string, Rea
   const readingsOf = (appliance: string): Readings | undefined => {
     looks();
     const data = [{ file: 'shop.pem', kind: 'certificate', commonName: 'shop', notAfterSeconds: ends.get(appliance) }];
-    const reading = { collector: 'certificates', data, askedAtElapsedMs: 0, since: undefined, isWhole: true };
+    const reading = { ...givenReading, collector: 'certificates', data };
     return answering.has(appliance) ? new Map([['certificates', reading], ...more(appliance)]) : undefined;
   };
   const twins = new TwinWatch({ store, readingsOf });
@@ -112,17 +113,16 @@ it('twins are not shown once one does not respond, or a reading is too old', asy
 
 /** Sixty farms, of each of which one appliance has three hundred backends that the other one lacks. */
 function manyBackends(appliance: string): readonly (readonly [string, Reading])[] {
-  const of = { askedAtElapsedMs: 0, since: undefined, isWhole: true };
   const names = Array.from({ length: 60 }, (_, index) => `farm-${index}`);
   const list = { farms: names.map((name) => ({ name, profile: 'http', state: 'up' })), excluded: 0 };
   const backend = { object: 'backend', service: 'web', settings: { weight: '1' } } as const;
   const configured = (farm: string) =>
     Array.from({ length: 300 }, (_, index) => ({ ...backend, farm, name: `${appliance}-${index}` }));
   return [
-    ['farms', { ...of, collector: 'farms', data: list }],
+    ['farms', { ...givenReading, collector: 'farms', data: list }],
     ...names.map((farm): readonly [string, Reading] => [
       readingKey({ collector: 'farm_config', farm }),
-      { ...of, collector: 'farm_config', farm, data: { configured: configured(farm) } },
+      { ...givenReading, collector: 'farm_config', farm, data: { configured: configured(farm) } },
     ]),
   ];
 }

@@ -8,16 +8,14 @@ import {
   type TwinComparison,
 } from '../../../src/history/twins.ts';
 import { readingKey, type Origin, type Reading } from '../../../src/state/reading.ts';
+import { givenReading } from '../../support/given-reading.ts';
 
 type Given = Origin & { readonly data: unknown; readonly isWhole?: boolean };
 
 /** The readings of an appliance: these take the place of the usual ones. */
 function readings(...others: readonly Given[]): Readings {
   return new Map(
-    [...usual, ...others].map((each): [string, Reading] => [
-      readingKey(each),
-      { askedAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
-    ]),
+    [...usual, ...others].map((each): [string, Reading] => [readingKey(each), { ...givenReading, ...each }]),
   );
 }
 

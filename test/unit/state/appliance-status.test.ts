@@ -7,6 +7,7 @@ import { interfacesCollector } from '../../../src/collectors/interfaces.ts';
 import { buildApplianceStatus } from '../../../src/state/appliance-status.ts';
 import { readingKey, type Origin, type Reading } from '../../../src/state/reading.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
+import { givenReading } from '../../support/given-reading.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
 /** When the elapsed clock began. */
@@ -20,12 +21,7 @@ function statusOf(...readings: readonly Given[]): ApplianceStatus {
 type Given = Origin & Partial<Reading>;
 
 const byKey = (readings: readonly Given[]) =>
-  new Map(
-    readings.map((each): [string, Reading] => [
-      readingKey(each),
-      { data: undefined, askedAtElapsedMs: 0, since: undefined, isWhole: true, ...each },
-    ]),
-  );
+  new Map(readings.map((each): [string, Reading] => [readingKey(each), { ...givenReading, ...each }]));
 
 /** The status of an appliance with these readings, and these that are too old to be shown. */
 function statusWith(readings: readonly Given[], stale: readonly Given[]): ApplianceStatus {
