@@ -4,10 +4,11 @@ import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { loadBoth, ConfigError } from '../../config/problems.ts';
-import { type ApplianceSettings, type Settings, settingsOfShard } from '../../config/settings.ts';
+import { type Settings, settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings } from '../../config/web-settings.ts';
 import { parseShard } from '../../config/shard.ts';
 import { HostResolver } from '../../lib/host-resolver.ts';
+import { createSlots } from '../../lib/slots.ts';
 import { plural } from '../../lib/text.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { configurationFile } from '../configuration-file.ts';
@@ -19,6 +20,7 @@ import {
   asRootNote,
   gatewayNotes,
   l4Notes,
+  type Note,
   exposedKeyNote,
   receiverNotes,
   sharedAddressNotes,
@@ -34,15 +36,23 @@ export const check: Command = async (context) => {
   const { json, quiet } = context.flags;
   const report = json === true ? createJsonReport(context.shell) : createTextReport(context, quiet === true);
   try {
-    return await checkAll(context, report);
+    const { code, result } = await checkAll(context, report);
+    await report.end(code, result);
+    return code;
   } catch (error) {
-    if (!(error instanceof ConfigError) || !report.refuse) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     await report.refuse(error);
     return 2;
   }
 };
 
-async function checkAll(context: CommandContext, report: CheckReport): Promise<number> {
+/** How a check ends: the exit code, and the last line. */
+interface CheckEnd {
+  readonly code: number;
+  readonly result?: Note;
+}
+
+async function checkAll(context: CommandContext, report: CheckReport): Promise<CheckEnd> {
   const { flags, env, stopped } = context;
   const webFile = flags['web.config.file'];
   const file = webFile === undefined ? configurationFile(context) : flags['config.file'];
@@ -57,41 +67,49 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   if (web) webNotes(web).forEach(report.note);
   files.exposedKeyFiles.map(exposedKeyNote).forEach(report.note);
   if ([file, webFile].some(isInstalled) && process.geteuid?.() === 0) report.note(asRootNote);
-  if (!whole) return await report.end(0);
+  if (!whole) return { code: 0 };
 
   const settings = settingsWithNotes(whole, context, report);
   const { appliances } = settings;
   if (flags.offline) {
     gatewayNotes(settings.admin).forEach(report.note);
-    return await report.end(0, { text: 'No appliance was asked.' });
+    return { code: 0, result: { text: 'No appliance was asked.' } };
   }
   const resolver = new HostResolver();
-  let failed = 0;
+  let unpolled = 0;
   let withFindings = 0;
   const checks: ApplianceCheck[] = [];
-  const checkOne = (appliance: ApplianceSettings) => checkAppliance({ appliance, settings, resolver, stopped });
-  for await (const { checked, findings } of sideBySide(appliances, checkOne)) {
-    if (stopped.aborted)
-      return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
+  const inSlot = createSlots(maxAtOnce);
+  const probes = appliances.map((appliance) =>
+    inSlot(stopped, () => probeWithFindings({ appliance, settings, resolver, stopped })),
+  );
+  // Each rejects when its turn comes.
+  for (const each of probes) each.catch(() => undefined);
+  for (const each of probes) {
+    const probed = stopped.aborted ? undefined : await each;
+    if (!probed || stopped.aborted) return failed('Stopped before all appliances were checked.');
+    const { checked, findings } = probed;
     const ok = checked.probe.failure === undefined;
-    if (!ok) failed += 1;
+    if (!ok) unpolled += 1;
     if (ok && findings.length > 0) withFindings += 1;
     report.appliance(checked, findings);
     checks.push(checked);
   }
   l4Notes(checks).forEach(report.note);
-  if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
+  if (env.ZLB_APPLIANCE_URL && unpolled + withFindings > 0) variableNotes.forEach(report.note);
   gatewayNotes(settings.admin).forEach(report.note);
   receiverNotes(settings.requests).forEach(report.note);
   const unusable = await unusableNotes(settings);
   unusable.forEach(report.note);
   const all = plural(appliances.length, 'appliance');
-  if (failed > 0)
-    return await report.end(1, { text: `${failed} of ${all} cannot be polled as configured.`, isWrong: true });
-  if (unusable.length > 0)
-    return await report.end(1, { text: 'This user cannot use all files of the exporter.', isWrong: true });
+  if (unpolled > 0) return failed(`${unpolled} of ${all} cannot be polled as configured.`);
+  if (unusable.length > 0) return failed('This user cannot use all files of the exporter.');
   const remark = withFindings > 0 ? `; ${withFindings} with something to fix` : '';
-  return await report.end(0, { text: `${all} can be polled as configured${remark}.` });
+  return { code: 0, result: { text: `${all} can be polled as configured${remark}.` } };
+}
+
+function failed(text: string): CheckEnd {
+  return { code: 1, result: { text, isWrong: true } };
 }
 
 /** Returns the settings of this shard, and notes what is allowed and probably a mistake. */
@@ -111,24 +129,7 @@ function isInstalled(file: string | undefined): boolean {
 /** A silent appliance must not delay all others. */
 const maxAtOnce = 8;
 
-/** Yields the results in the order of the items, of which several are under way at once. */
-async function* sideBySide<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
-): AsyncGenerator<Result, void> {
-  const begun: Promise<Result>[] = [];
-  for (const [index, first] of items.entries()) {
-    for (const item of items.slice(begun.length, index + maxAtOnce)) {
-      const result = work(item);
-      // Rejects when its turn comes.
-      result.catch(() => undefined);
-      begun.push(result);
-    }
-    yield await (begun[index] ?? work(first));
-  }
-}
-
-async function checkAppliance(options: ProbeOptions) {
+async function probeWithFindings(options: ProbeOptions) {
   const checked = await probeWithCertificate(options);
   const ok = checked.probe.failure === undefined;
   return { checked, findings: [...findingsOf(checked), ...(ok ? await adminKeyFindings(options) : [])] };

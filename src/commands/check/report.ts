@@ -11,10 +11,9 @@ import type { Note } from './notes.ts';
 export interface CheckReport {
   readonly note: (note: Note) => void;
   appliance(checked: ApplianceCheck, findings: readonly Finding[]): void;
-  /** Reports the result; resolves to the exit code. */
-  end(code: number, result?: Note): Promise<number>;
-  /** Reports that the configuration was refused; without it, the error is the report. */
-  refuse?(error: ConfigError): Promise<void>;
+  end(code: number, result?: Note): Promise<void>;
+  /** Reports that the configuration was refused. */
+  refuse(error: ConfigError): Promise<void>;
 }
 
 /** Lines contain names of appliances, which must not break the line or control the terminal. */
@@ -36,19 +35,19 @@ export function createTextReport({ printOut, printErr, shell }: CommandContext, 
       const lines = [...(quiet ? [] : rowLines(checked, findings)), ...findingLines(findings)];
       for (const line of lines) printOut(oneLine(line, maxLine));
     },
-    async end(code, result) {
+    async end(_code, result) {
       if (result?.isWrong) printErr(result.text);
       else if (result && !quiet) printOut(result.text);
-      return code;
     },
+    refuse: async ({ message }) => printErr(message),
   };
 }
 
 const [margin, labelWidth] = ['    ', 12];
 
 /** Returns the line of an appliance for programs, without its name. */
-function summaryLine({ appliance, probe }: ApplianceCheck): string {
-  const { failure, facts, polled, perMinute } = probe;
+function summaryLine(checked: ApplianceCheck): string {
+  const { failure, facts, polled, perMinute } = checked.probe;
   if (failure) {
     const { reason, message } = failure;
     if (reason === 'unauthorized') return `reachable, but the key is refused (${message})`;
@@ -57,11 +56,7 @@ function summaryLine({ appliance, probe }: ApplianceCheck): string {
     if (reason === 'unlicensed') return `reachable, but it is deactivated (${message})`;
     return reason === 'farms_unread' ? `reachable, but its farms cannot be read (${message})` : message;
   }
-  const trust = appliance.tls.fingerprintSha256
-    ? 'certificate pinned'
-    : appliance.tls.insecureSkipVerify
-      ? 'TLS NOT VERIFIED'
-      : 'TLS verified';
+  const trust = trustOf(checked) === 'pinned' ? 'certificate pinned' : `TLS ${trustWords[trustOf(checked)]}`;
   const farms = facts.farms ? plural(facts.farms.length, 'farm') : 'farms unknown';
   const cost = `${plural(polled.length, 'collector')}, about ${plural(Math.ceil(perMinute.calls), 'call')} and ${secondsText(perMinute.seconds)} of its time a minute`;
   return [`reachable, ${trust}, key accepted`, releaseOf(facts), farms, cost].filter(Boolean).join(' · ');
