@@ -10,7 +10,7 @@ import { type CallOptions, parseReply, requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showResponse } from './show-response.ts';
 import type { Content } from '../../admin/recipes/calls.ts';
 import { type DryRun, DryRunSchema } from '../../admin/calls/dry-run.ts';
-import { dryRunLines, refusalLines, warningLines, wouldFail } from './dry-run-lines.ts';
+import { dryRunLines, refusalLines, warningLines, wouldFail } from './change-lines.ts';
 import type { ChangeBody } from './run-change.ts';
 import { askForChange, printWaitingChange, waitsExitCode } from './changes.ts';
 import { parseTarget } from './words.ts';

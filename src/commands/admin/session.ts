@@ -4,8 +4,13 @@ import { oneLine, shellWord } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
-import { readConnection } from './connection.ts';
-import { type CallOptions, createGatewayClient, type GatewayClient, type GatewayRequest } from './gateway-client.ts';
+import {
+  type CallOptions,
+  createGatewayClient,
+  type GatewayClient,
+  type GatewayRequest,
+  readConnection,
+} from './gateway-client.ts';
 import { printLines } from './render.ts';
 
 export interface AdminSession extends CommandContext {

@@ -8,7 +8,7 @@ import { type Daemon, type DaemonParts, startDaemon } from '../../app/daemon.ts'
 import { ListenError } from '../../lib/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../../simulator/demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from '../command.ts';
-import { demonstrationGreeting } from './greeting.ts';
+import { demonstrationGreeting } from '../greeting.ts';
 import { sendLogsTo, watchedSimulation } from './watched.ts';
 import { createLog } from '../../app/log.ts';
 import { makeToken } from '../token.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConnection } from '../../../../src/commands/admin/connection.ts';
+import { readConnection } from '../../../../src/commands/admin/gateway-client.ts';
 import type { Flags } from '../../../../src/commands/flags.ts';
 import { givenFolder } from '../../../support/folder.ts';
 import { makeMaterial } from '../../../support/tls-server.ts';

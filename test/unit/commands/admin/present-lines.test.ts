@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { presentLines } from '../../../../src/commands/admin/dry-run-lines.ts';
+import { presentLines } from '../../../../src/commands/admin/change-lines.ts';
 
 it.each([
   ['an object', { params: Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`value${index}`, index])) }],
