@@ -8,6 +8,8 @@ export interface PageContent {
   /** Shown as the icon of the page. */
   readonly level: Level;
   readonly main: Markup;
+  /** The status of the response, unless it is 200. */
+  readonly status?: number;
 }
 
 export interface PageFrame {

@@ -1,7 +1,6 @@
 import { alertSeverities } from '../../state/level.ts';
 import { type HealthSummary, sumCounts } from '../../state/health.ts';
 import { stateMark } from '../marks.ts';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ConfigurationState, Credential } from '../../metrics/self.ts';
 import { html, type Markup } from '../html.ts';
 import { freshnessText, type ShardInfo } from './overall-status.ts';
@@ -10,6 +9,13 @@ import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { span } from '../../lib/time.ts';
 import { factList } from './section.ts';
 import { age, clockTime } from '../times.ts';
+
+export interface ProcessStatistics {
+  readonly startedAtMs: number;
+  readonly memoryBytes: number;
+  /** 99th percentile of the event-loop delay over the last ten seconds. */
+  readonly loopDelayMs: number;
+}
 
 export interface ExporterFacts {
   readonly version: string;
@@ -102,50 +108,4 @@ export function linkPanel({ adminUrl }: ExporterFacts): Markup {
       : html`<a href="${`${adminUrl}/docs`}">Admin API</a> <small>every operation, with a token${onThisMachine.test(adminUrl) && ' · only on the exporter’s own machine'}</small></li>
 <li><a href="${`${adminUrl}/console`}">Changes</a> <small>those that wait for a decision</small>`
   }</li></ul>`;
-}
-
-interface ProcessStatistics {
-  readonly startedAtMs: number;
-  readonly memoryBytes: number;
-  /** 99th percentile of the event-loop delay over the last ten seconds. */
-  readonly loopDelayMs: number;
-}
-
-const intervalMs = 10_000;
-const resolutionMs = 20;
-
-export function createProcessMonitor(now: () => number) {
-  const startedAtMs = now() - process.uptime() * 1_000;
-  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
-  delay.enable();
-  let newest = measure(0);
-  const timer = setInterval(() => (newest = measure(newest.memoryBytes)), intervalMs).unref();
-
-  function measure(memoryBefore: number): ProcessStatistics {
-    // The histogram includes its own resolution; before its first tick it is empty.
-    const lateMs = delay.count > 0 ? delay.percentile(99) / 1e6 - resolutionMs : 0;
-    delay.reset();
-    return { startedAtMs, memoryBytes: residentBytes(memoryBefore), loopDelayMs: Math.max(0, lateMs) };
-  }
-
-  return {
-    /**
-     * Returns the statistics, which change every ten seconds only, so that an unchanged page keeps
-     * its etag.
-     */
-    read: (): ProcessStatistics => newest,
-    close(): void {
-      clearInterval(timer);
-      delay.disable();
-    },
-  };
-}
-
-function residentBytes(before: number): number {
-  try {
-    return process.memoryUsage.rss();
-  } catch {
-    // Node reads it from a file, which cannot be opened while the process has too many open.
-    return before;
-  }
 }

@@ -141,9 +141,7 @@ async function newestEventsPanel(parts: PageParts, filter: EventFilter, status?:
   return eventsPanel(filter, events, parts.exporter().adminUrl);
 }
 
-type StatusContent = PageContent & { readonly status?: number };
-
-async function contentOf(view: View, summary: HealthSummary, parts: PageParts): Promise<StatusContent> {
+async function contentOf(view: View, summary: HealthSummary, parts: PageParts): Promise<PageContent> {
   const facts = parts.exporter();
   const problemOfExporter = exporterProblem(facts);
   const problems = problemOfExporter
@@ -204,7 +202,7 @@ async function contentOfAppliance(
   return html`${farmPage(health, farm, summary, withCommandName)}${uptime}${events}`;
 }
 
-function notWatchedContent(message: string): StatusContent {
+function notWatchedContent(message: string): PageContent {
   const main = html`<h1 id="overall-status">Not watched here</h1><p>${message} <a href="./">All appliances</a></p>`;
   return { level: 'unknown', title: 'Not watched here · zlb-exporter', main, status: 404 };
 }

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 const script = `
 import { openSync } from 'node:fs';
 import { mock } from 'node:test';
-import { createProcessMonitor } from './src/pages/status/exporter-panel.ts';
+import { createProcessMonitor } from './src/server/process-monitor.ts';
 
 mock.timers.enable({ apis: ['setInterval'] });
 const monitor = createProcessMonitor(Date.now);
