@@ -3,13 +3,13 @@
 
 import { element, inputField } from './elements.js';
 import { matchChildren } from './match.js';
-import { clockOffset, tellTimes, timeOfDay } from './times.js';
+import { clockOffset, updateTimes, timeOfDay } from './times.js';
 
-const everyMs = 2_000;
-const everyHiddenMs = 15_000;
-const patienceMs = 4_000;
+const intervalMs = 2_000;
+const hiddenIntervalMs = 15_000;
+const timeoutMs = 4_000;
 /** After this time the page is stale: the machine slept, or its timers stopped. */
-const oldAfterMs = 10_000;
+const staleAfterMs = 10_000;
 const typingMs = 150;
 
 const main = element('main');
@@ -20,7 +20,7 @@ const clock = element('live-clock');
 const build = document.documentElement.dataset.build;
 
 /** @type {string | undefined} */
-let tag;
+let etag;
 let { title } = document;
 let answeredAtMs = Date.now();
 let visibleSinceMs = Date.now();
@@ -29,7 +29,7 @@ let offsetMs = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 /** @type {AbortController | undefined} */
-let asking;
+let pending;
 /** The URL of the content on the page. */
 let shown = address();
 
@@ -38,17 +38,17 @@ function address() {
 }
 
 /** Requests the page; aborts the previous request. */
-async function ask() {
+async function poll() {
   clearTimeout(timer);
-  asking?.abort();
+  pending?.abort();
   const controller = new AbortController();
-  asking = controller;
+  pending = controller;
   try {
     await update(controller.signal);
   } catch {
     if (!controller.signal.aborted) showStale('');
   }
-  if (!controller.signal.aborted) timer = setTimeout(ask, document.hidden ? everyHiddenMs : everyMs);
+  if (!controller.signal.aborted) timer = setTimeout(poll, document.hidden ? hiddenIntervalMs : intervalMs);
 }
 
 /**
@@ -57,8 +57,8 @@ async function ask() {
 async function update(signal) {
   // An absolute URL: `fetch` rejects a relative one if the URL of the page has user and password.
   const response = await fetch(location.origin + address(), {
-    headers: tag === undefined ? {} : { 'if-none-match': tag },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+    headers: etag === undefined ? {} : { 'if-none-match': etag },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     cache: 'no-store',
   });
   if (![200, 304, 404].includes(response.status)) return showStale(refusal(response.status));
@@ -88,7 +88,7 @@ function showLive() {
   document.body.classList.remove('stale');
   live.classList.add('running');
   clock.textContent = `Live · ${timeOfDay(new Date(), { second: '2-digit' })}`;
-  tellTimes(main, Date.now() + offsetMs);
+  updateTimes(main, Date.now() + offsetMs);
 }
 
 /**
@@ -107,25 +107,25 @@ function showStale(because) {
 
 /**
  * @param {Document} next
- * @param {string | undefined} newTag
+ * @param {string | undefined} newEtag
  */
-function show(next, newTag) {
+function show(next, newEtag) {
   // Another version of the exporter may have other scripts and styles.
   if (next.documentElement.dataset.build !== build) {
     location.reload();
     return;
   }
-  tag = newTag;
+  etag = newEtag;
   title = next.title;
   const icon = element('icon');
   const nextIcon = next.getElementById('icon')?.getAttribute('href');
   if (nextIcon && icon.getAttribute('href') !== nextIcon) icon.setAttribute('href', nextIcon);
   // New rows are only marked in the same view.
-  const isNews = shown === address();
+  const isSameView = shown === address();
   shown = address();
   const focused = document.activeElement;
   matchChildren(main, next.getElementById('main') ?? main, (arrived) => {
-    if (isNews && arrived.matches('li, tr')) arrived.classList.add('arrived');
+    if (isSameView && arrived.matches('li, tr')) arrived.classList.add('arrived');
   });
   // A moved element has lost the focus.
   if (focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
@@ -143,8 +143,8 @@ function search() {
   const next = text === '' ? beforeSearch : `${location.pathname}?${new URLSearchParams({ q: text })}`;
   if (next === address()) return;
   history.replaceState(null, '', next);
-  tag = undefined;
-  void ask();
+  etag = undefined;
+  void poll();
 }
 
 field.addEventListener('input', () => {
@@ -175,12 +175,12 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 element('zone').textContent = `Times are in ${zone}.`;
 document.addEventListener('visibilitychange', () => {
   visibleSinceMs = Date.now();
-  if (!document.hidden) void ask();
+  if (!document.hidden) void poll();
 });
-addEventListener('online', () => void ask());
+addEventListener('online', () => void poll());
 addEventListener('offline', () => showStale(''));
 setInterval(() => {
-  tellTimes(main, Date.now() + offsetMs);
-  if (!document.hidden && Date.now() - Math.max(answeredAtMs, visibleSinceMs) > oldAfterMs) showStale('');
+  updateTimes(main, Date.now() + offsetMs);
+  if (!document.hidden && Date.now() - Math.max(answeredAtMs, visibleSinceMs) > staleAfterMs) showStale('');
 }, 1_000);
-void ask();
+void poll();

@@ -1,7 +1,7 @@
 // Shows times in the zone of the reader, and ages that count on.
 
 /** The times of titles that are written already: formatting one is slow. */
-const titled = new WeakMap();
+const titleWrittenFor = new WeakMap();
 const exact = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'long' });
 
 /**
@@ -9,16 +9,16 @@ const exact = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'lon
  * @param {ParentNode} within
  * @param {number} nowMs
  */
-export function tellTimes(within, nowMs) {
+export function updateTimes(within, nowMs) {
   for (const element of within.querySelectorAll('time[data-show]')) {
     if (!(element instanceof HTMLTimeElement)) continue;
     const date = new Date(element.dateTime);
     if (Number.isNaN(date.getTime())) continue;
     const isAge = element.dataset.show === 'age';
-    if (isAge) say(element, span(nowMs - date.getTime()));
-    if (titled.get(element) === element.dateTime) continue;
-    titled.set(element, element.dateTime);
-    if (!isAge) say(element, clock(date));
+    if (isAge) setText(element, span(nowMs - date.getTime()));
+    if (titleWrittenFor.get(element) === element.dateTime) continue;
+    titleWrittenFor.set(element, element.dateTime);
+    if (!isAge) setText(element, clock(date));
     element.title = exact.format(date);
   }
 }
@@ -69,6 +69,6 @@ export function span(ms) {
  * @param {Element} element
  * @param {string} text
  */
-function say(element, text) {
+function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -5,15 +5,15 @@ import { element, inputField } from './elements.js';
 import { gatewayFor, Refusal, NoResponseError } from './gateway.js';
 import { visibleText } from './make.js';
 import { matchChildren } from './match.js';
-import { clockOffset, span, tellTimes, timeOfDay } from './times.js';
+import { clockOffset, span, updateTimes, timeOfDay } from './times.js';
 import { isUnderWay, isWaiting, page, wordOf } from './view.js';
 
 /** @import { Awaited, ChangeOnPage, NotProposed, Problem, Session } from '../console-types.js' */
 
-const everyMs = 3_000;
-const everyUnderWayMs = 1_000;
+const intervalMs = 3_000;
+const busyIntervalMs = 1_000;
 /** After this time the page is stale: the machine slept, or its timers stopped. */
-const oldAfterMs = 12_000;
+const staleAfterMs = 12_000;
 
 const signIn = element('sign-in');
 const field = inputField('token');
@@ -55,17 +55,17 @@ function alertInAddress() {
 
 /**
  * Opens the proposal of the alert in the URL as soon as it exists.
- * @param {Session} mySession
+ * @param {Session} current
  */
-function followAlert(mySession) {
+function followAlert(current) {
   const awaited = alertInAddress();
-  mySession.awaited = awaited;
+  current.awaited = awaited;
   if (!awaited) return;
-  mySession.ofAwaited = mySession.changes
+  current.ofAwaited = current.changes
     .filter((change) => isOf(awaited, change))
     .toSorted((a, b) => (a.created < b.created ? 1 : -1));
-  mySession.cannotPropose = mySession.notProposed.find((each) => isOf(awaited, each));
-  const proposal = mySession.ofAwaited.find(isWaiting);
+  current.cannotPropose = current.notProposed.find((each) => isOf(awaited, each));
+  const proposal = current.ofAwaited.find(isWaiting);
   if (proposal) location.replace(`#${proposal.id}`);
 }
 
@@ -88,18 +88,18 @@ function isOf(wanted, { alerts, appliance, parameters }) {
  */
 async function start(token, controller) {
   const gateway = gatewayFor(token, controller.signal);
-  const began = /** @type {Session} */ ({
+  const begun = /** @type {Session} */ ({
     gateway,
     selected: chosen(),
     nowMs: Date.now(),
     offsetMs: 0,
   });
-  await read(began);
+  await read(begun);
   controller.signal.throwIfAborted();
-  session = began;
+  session = begun;
   field.value = '';
   tokenRefused.textContent = '';
-  followAlert(began);
+  followAlert(begun);
   render();
   focusContent();
   schedule();
@@ -121,7 +121,7 @@ async function read(into) {
   into.offsetMs = clockOffset(list.date, into.offsetMs);
   into.me = me.content;
   into.freeze = freeze.content;
-  tellNews(into.changes, list.content.changes);
+  announceStates(into.changes, list.content.changes);
   into.changes = list.content.changes;
   into.notProposed = list.content.not_proposed;
   into.answeredAtMs = Date.now();
@@ -156,7 +156,7 @@ function open(into, answer) {
  * @param {readonly ChangeOnPage[] | undefined} before
  * @param {readonly ChangeOnPage[]} changes
  */
-function tellNews(before, changes) {
+function announceStates(before, changes) {
   if (!before) return;
   const states = new Map(before.map(({ id, state }) => [id, state]));
   const changed = changes.filter(({ id, state }) => states.get(id) !== state);
@@ -167,29 +167,29 @@ function tellNews(before, changes) {
 /** Reads again after the read under way, which may have begun before a change. */
 async function poll() {
   clearTimeout(timer);
-  const mySession = session;
-  if (!mySession) return;
-  mySession.reading = (mySession.reading ?? Promise.resolve()).then(() => refresh(mySession));
-  await mySession.reading;
+  const current = session;
+  if (!current) return;
+  current.reading = (current.reading ?? Promise.resolve()).then(() => refresh(current));
+  await current.reading;
 }
 
 /**
- * @param {Session} mySession
+ * @param {Session} current
  */
-async function refresh(mySession) {
-  if (mySession !== session) return;
+async function refresh(current) {
+  if (current !== session) return;
   try {
-    await read(mySession);
+    await read(current);
   } catch (error) {
-    if (mySession !== session) return;
+    if (current !== session) return;
     if (error instanceof Refusal && [401, 403].includes(error.status)) {
-      forget(`${error.message} ${error.remedy}`);
+      signOut(`${error.message} ${error.remedy}`);
       return;
     }
-    mySession.isStale = true;
+    current.isStale = true;
   }
-  if (mySession !== session) return;
-  followAlert(mySession);
+  if (current !== session) return;
+  followAlert(current);
   render();
   schedule();
 }
@@ -197,7 +197,7 @@ async function refresh(mySession) {
 function schedule() {
   clearTimeout(timer);
   if (document.hidden || !session) return;
-  timer = setTimeout(poll, session.changes.some(isUnderWay) ? everyUnderWayMs : everyMs);
+  timer = setTimeout(poll, session.changes.some(isUnderWay) ? busyIntervalMs : intervalMs);
 }
 
 function render() {
@@ -209,18 +209,18 @@ function render() {
   signOutButton.hidden = session === undefined;
   if (session) {
     session.nowMs = Date.now() + session.offsetMs;
-    session.isStale ||= Date.now() - Math.max(session.answeredAtMs, visibleSinceMs) > oldAfterMs;
+    session.isStale ||= Date.now() - Math.max(session.answeredAtMs, visibleSinceMs) > staleAfterMs;
   }
   matchChildren(content, session ? page(session) : document.createDocumentFragment(), () => undefined);
-  if (session) tellTimes(content, session.nowMs);
+  if (session) updateTimes(content, session.nowMs);
   document.title = waiting === 0 ? 'Changes' : `(${waiting}) Changes`;
   const level = session === undefined || session.isStale ? 'unknown' : waiting > 0 ? 'warning' : 'well';
   const href = `./console/${level}.svg`;
   if (icon.getAttribute('href') !== href) icon.setAttribute('href', href);
-  tellWhetherLive();
+  renderConnection();
 }
 
-function tellWhetherLive() {
+function renderConnection() {
   const { isStale, answeredAtMs = 0 } = session ?? {};
   const at = timeOfDay(new Date(answeredAtMs), { second: '2-digit' });
   const words = isStale ? `No response from the gateway since ${at}. What you see is of that time.` : '';
@@ -238,7 +238,7 @@ function focusContent() {
 /**
  * @param {string} why
  */
-function forget(why) {
+function signOut(why) {
   newest.abort();
   session = undefined;
   clearTimeout(timer);
@@ -255,24 +255,24 @@ function forget(why) {
  * @param {string} reason
  */
 async function decide(word, id, reason) {
-  const mySession = session;
-  if (!mySession) return;
-  mySession.refusal = undefined;
-  mySession.missing = word !== 'cancel' && reason === '';
-  if (!mySession.missing) mySession.busy = word;
+  const current = session;
+  if (!current) return;
+  current.refusal = undefined;
+  current.missing = word !== 'cancel' && reason === '';
+  if (!current.missing) current.busy = word;
   render();
-  if (mySession.missing) {
+  if (current.missing) {
     document.getElementById(`reason-${id}`)?.focus();
     return;
   }
-  const body = { ...(reason === '' ? {} : { reason }), ...(word === 'approve' ? { digest: mySession.looked } : {}) };
-  const refusal = await mySession.gateway.send(`changes/${id}/${word}`, body).then(() => undefined, toRefusal);
-  if (mySession !== session) return;
-  mySession.busy = undefined;
-  if (mySession.selected === id) mySession.refusal = refusal;
+  const body = { ...(reason === '' ? {} : { reason }), ...(word === 'approve' ? { digest: current.looked } : {}) };
+  const refusal = await current.gateway.send(`changes/${id}/${word}`, body).then(() => undefined, toRefusal);
+  if (current !== session) return;
+  current.busy = undefined;
+  if (current.selected === id) current.refusal = refusal;
   await poll();
   // The button that had the focus may be gone.
-  if (mySession === session && mySession.selected === id && document.activeElement === document.body) focusContent();
+  if (current === session && current.selected === id && document.activeElement === document.body) focusContent();
 }
 
 /**
@@ -294,7 +294,7 @@ signIn.addEventListener('submit', (event) => {
   field.value = '';
   // Other characters cannot be part of a header.
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    forget('That is not a token: it has characters that no token has.');
+    signOut('That is not a token: it has characters that no token has.');
     return;
   }
   tokenRefused.textContent = '';
@@ -303,12 +303,12 @@ signIn.addEventListener('submit', (event) => {
   const controller = newest;
   start(token, controller).catch((error) => {
     if (controller.signal.aborted) return;
-    if (error instanceof Refusal) forget(`${error.message} ${error.status === 401 ? 'Type or paste the whole token again.' : error.remedy}`);
-    else forget(`The gateway does not answer. ${error.message}`);
+    if (error instanceof Refusal) signOut(`${error.message} ${error.status === 401 ? 'Type or paste the whole token again.' : error.remedy}`);
+    else signOut(`The gateway does not answer. ${error.message}`);
   });
 });
 
-signOutButton.addEventListener('click', () => forget('You are signed out, and the token is forgotten.'));
+signOutButton.addEventListener('click', () => signOut('You are signed out, and the token is forgotten.'));
 
 content.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -352,7 +352,7 @@ document.addEventListener('visibilitychange', () => {
 });
 addEventListener('online', () => void poll());
 // After a return by the browser's history, the token must be typed again.
-addEventListener('pagehide', () => forget(''));
+addEventListener('pagehide', () => signOut(''));
 setInterval(() => {
   if (session && !document.hidden) render();
 }, 1_000);

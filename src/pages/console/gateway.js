@@ -1,9 +1,9 @@
 // Sends requests to the gateway that serves this page.
 
 const base = location.origin + location.pathname.replace(/console$/, '');
-const readingMs = 5_000;
+const readTimeoutMs = 5_000;
 /** Longer, because the gateway plans again before it approves. */
-const decidingMs = 90_000;
+const decideTimeoutMs = 90_000;
 
 /** A refusal of the gateway. */
 export class Refusal extends Error {
@@ -34,8 +34,8 @@ export function gatewayFor(token, signal) {
    * @param {string} path
    * @param {object} [body]
    */
-  async function ask(method, path, body) {
-    const patience = AbortSignal.timeout(method === 'GET' ? readingMs : decidingMs);
+  async function request(method, path, body) {
+    const timeout = AbortSignal.timeout(method === 'GET' ? readTimeoutMs : decideTimeoutMs);
     let response;
     let content;
     try {
@@ -43,7 +43,7 @@ export function gatewayFor(token, signal) {
         method,
         headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
         body: body && JSON.stringify(body),
-        signal: AbortSignal.any([signal, patience]),
+        signal: AbortSignal.any([signal, timeout]),
         cache: 'no-store',
         credentials: 'omit',
         redirect: 'error',
@@ -61,11 +61,11 @@ export function gatewayFor(token, signal) {
   }
   return {
     /** @param {string} path */
-    read: (path) => ask('GET', path),
+    read: (path) => request('GET', path),
     /**
      * @param {string} path
      * @param {object} body
      */
-    send: (path, body) => ask('POST', path, body),
+    send: (path, body) => request('POST', path, body),
   };
 }

@@ -30,7 +30,7 @@ export function make(name, attributes, ...children) {
 /**
  * @param {import('../console-types.js').Child[]} children
  */
-export function together(...children) {
+export function fragment(...children) {
   const made = document.createDocumentFragment();
   made.append(...nodesOf(children));
   return made;
@@ -60,7 +60,7 @@ function isList(child) {
  * Creates an icon; screen readers get the word beside it.
  * @param {string} level
  */
-export function sign(level) {
+export function levelIcon(level) {
   const space = 'http://www.w3.org/2000/svg';
   const made = document.createElementNS(space, 'svg');
   made.setAttribute('class', 'icon');
@@ -76,7 +76,7 @@ export function sign(level) {
  * @param {string} word
  */
 export function mark(level, word) {
-  return make('span', { class: `state ${level}` }, sign(level), word);
+  return make('span', { class: `state ${level}` }, levelIcon(level), word);
 }
 
 /**
@@ -84,7 +84,7 @@ export function mark(level, word) {
  * @param {string} date
  * @param {'age' | 'clock'} show
  */
-export function moment(date, show) {
+export function timeElement(date, show) {
   if (Number.isNaN(Date.parse(date))) return visibleText(date);
   return make('time', { datetime: date, 'data-show': show });
 }

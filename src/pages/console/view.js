@@ -1,6 +1,6 @@
 // Renders the page from the responses of the gateway.
 
-import { code, make, mark, moment, sign, together } from './make.js';
+import { code, fragment, levelIcon, make, mark, timeElement } from './make.js';
 import { span } from './times.js';
 
 /**
@@ -62,7 +62,7 @@ function stateOf({ state }) {
  */
 export function page(session) {
   const waiting = session.changes.filter(isWaiting).toSorted((a, b) => (a.expires < b.expires ? -1 : 1));
-  return together(
+  return fragment(
     make('div', { class: session.selected !== undefined && 'only-wide' }, summary(waiting.length, session)),
     session.freeze.frozen && frozen(session.freeze),
     session.awaited && awaited(session.awaited, session),
@@ -85,7 +85,7 @@ function summary(count, { me }) {
   return make(
     'div',
     { id: 'summary', class: `overall-status ${level}` },
-    sign(level),
+    levelIcon(level),
     make(
       'div',
       {},
@@ -102,7 +102,7 @@ function summary(count, { me }) {
  * @param {Child[]} sentences
  */
 function notice(level, attributes, ...sentences) {
-  return make('div', { class: `notice ${level}`, ...attributes }, sign(level), make('div', {}, sentences));
+  return make('div', { class: `notice ${level}`, ...attributes }, levelIcon(level), make('div', {}, sentences));
 }
 
 /**
@@ -116,7 +116,7 @@ function bold(text) {
  * @param {Freeze} freeze
  */
 function frozen({ by, since, reason }) {
-  return notice('warning', { id: 'frozen' }, bold('All changes are frozen'), `, by ${by} since `, moment(since, 'clock'), `: ${reason}`);
+  return notice('warning', { id: 'frozen' }, bold('All changes are frozen'), `, by ${by} since `, timeElement(since, 'clock'), `: ${reason}`);
 }
 
 /**
@@ -208,7 +208,7 @@ function changes(list, session) {
  * @param {ChangeOnPage} change
  */
 function origin({ alerts: [alert], requested_by: requester, created }) {
-  return [alert ? `alert ${alert.name}` : `asked by ${requester}`, ' ', moment(created, 'age'), ' ago'];
+  return [alert ? `alert ${alert.name}` : `asked by ${requester}`, ' ', timeElement(created, 'age'), ' ago'];
 }
 
 /**
@@ -226,7 +226,7 @@ function expiry({ expires }, { nowMs }) {
 function ending({ decision, outcome }) {
   const last = outcome?.lines.at(-1);
   return [
-    decision && [`${decision.what}${decision.by === '-' ? '' : ` by ${decision.by}`} `, moment(decision.at, 'age'), ' ago'],
+    decision && [`${decision.what}${decision.by === '-' ? '' : ` by ${decision.by}`} `, timeElement(decision.at, 'age'), ' ago'],
     last && make('span', { class: 'line' }, last),
   ];
 }
@@ -243,7 +243,7 @@ function token({ principal, person, role, appliances, expires, approver, ...rest
       ['Name', person === undefined || person === principal ? principal : `${principal}, of ${person}`],
       ['Role', role],
       ['Appliances', appliances.join(', ')],
-      ['Valid', expires === null ? 'without an end' : ['until ', moment(expires, 'clock')]],
+      ['Valid', expires === null ? 'without an end' : ['until ', timeElement(expires, 'clock')]],
       ['Approves', approver ? approves : 'no: it has no approver: true in admin.tokens'],
       rest.break_glass && ['In an emergency', 'may send at once what needs approval'],
     ]),
@@ -285,7 +285,7 @@ function detail(selected, session) {
     opened.title,
     make('p', { id: 'standing' }, stateOf(opened), ` on ${opened.appliance}`),
     make('p', { id: 'why' }, why(opened)),
-    became(opened),
+    outcomeOf(opened),
     about(opened, session),
     plan(opened, session),
     isWaiting(opened) && decision(opened, session),
@@ -297,7 +297,7 @@ function detail(selected, session) {
  */
 function why({ alerts: [alert], reason }) {
   if (!alert) return reason ?? 'No reason was given.';
-  return [bold(alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`];
+  return [bold(alert.name), ' since ', timeElement(alert.since, 'clock'), alert.summary && `: ${alert.summary}`];
 }
 
 /**
@@ -307,8 +307,8 @@ function why({ alerts: [alert], reason }) {
 function about(change, session) {
   const { requested_by: requester, force, created, expires } = change;
   return facts([
-    ['Asked by', [`${requester}, `, moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
-    isWaiting(change) && ['Expires', [moment(expires, 'clock'), ` (${expiry(change, session)})`]],
+    ['Asked by', [`${requester}, `, timeElement(created, 'clock'), ' (', timeElement(created, 'age'), ' ago)']],
+    isWaiting(change) && ['Expires', [timeElement(expires, 'clock'), ` (${expiry(change, session)})`]],
     force && ['Forced', 'yes: guards that refuse are overridden'],
     ['Change', change.id],
   ]);
@@ -318,7 +318,7 @@ function about(change, session) {
  * Renders the decision and its outcome.
  * @param {ChangeOnPage} change
  */
-function became({ alerts: [alert], state, decision: decided, outcome }) {
+function outcomeOf({ alerts: [alert], state, decision: decided, outcome }) {
   if (!decided && !outcome) return undefined;
   const hint = { uncertain: 'It is not known whether a call was carried out: look at the object.' }[state];
   const alertEnds = state === 'done' && alert && 'The alert ends once Prometheus has seen it, often after one to five minutes.';
@@ -327,7 +327,7 @@ function became({ alerts: [alert], state, decision: decided, outcome }) {
     { id: 'became', 'aria-labelledby': 'became-title' },
     make('h3', { id: 'became-title' }, 'What became of it'),
     decided &&
-      make('p', {}, `${decided.what}${decided.by === '-' ? '' : ` by ${decided.by}`} `, moment(decided.at, 'clock'), decided.reason && `: ${decided.reason}`),
+      make('p', {}, `${decided.what}${decided.by === '-' ? '' : ` by ${decided.by}`} `, timeElement(decided.at, 'clock'), decided.reason && `: ${decided.reason}`),
     outcome && make('ul', { class: 'lines' }, outcome.lines.map((line) => make('li', {}, line))),
     outcome?.code && make('p', { class: 'faint' }, 'Code: ', make('code', {}, outcome.code)),
     alertEnds && make('p', { class: 'faint' }, alertEnds),

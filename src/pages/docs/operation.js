@@ -1,6 +1,6 @@
 // Renders one operation: its description, fields and responses, and the response to a try.
 
-import { code, make, together } from './make.js';
+import { code, make, fragment } from './make.js';
 import { shapeOf } from './shape.js';
 
 /** @import { Content, Operation, Parameter, Resolve } from '../docs-types.js' */
@@ -30,7 +30,7 @@ export function contentOf(operation, gateway) {
     result.replaceChildren('It is being answered.');
     void send(form, operation, gateway).then((shown) => result.replaceChildren(shown));
   });
-  return together(description && prose(description), form, answers(responses, gateway));
+  return fragment(description && prose(description), form, answers(responses, gateway));
 }
 
 /**
@@ -116,11 +116,11 @@ async function send(form, operation, gateway) {
     const took = `${Math.round(performance.now() - beganAtMs)} ms`;
     const line = make('p', {}, make('b', {}, `${operation.method} ${url.pathname}${url.search}: ${answer.status}`), ` after ${took}`);
     const [, file] = /filename="?([^";]+)/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
-    if (file !== undefined) return together(line, make('p', {}, make('a', { href: URL.createObjectURL(content), download: file }, `Save ${file}`)));
+    if (file !== undefined) return fragment(line, make('p', {}, make('a', { href: URL.createObjectURL(content), download: file }, `Save ${file}`)));
     const shown = code(readable(await content.text()));
     // Lets the keyboard scroll it.
     shown.tabIndex = 0;
-    return together(line, shown);
+    return fragment(line, shown);
   } catch (error) {
     return make('p', { class: 'refused' }, `No response: ${String(error)}`);
   }
@@ -173,7 +173,7 @@ function readable(text) {
  * @param {string} text
  */
 export function prose(text) {
-  return together(
+  return fragment(
     text.trim().split(/\n{2,}/).map((part) => (part.startsWith('|') ? table(part) : make('p', {}, inline(part)))),
   );
 }
