@@ -1,4 +1,3 @@
-import type { BuildInfo } from './app/build-info.ts';
 import { type CommandName, commands, type Description, exporter, isCommand } from './commands/commands.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
 import { parseFlags, assertFlagsTaken } from './commands/parse-flags.ts';
@@ -28,7 +27,6 @@ const loaders: Readonly<Record<CommandName | '', () => Promise<Command>>> = {
 
 /** What commands get from the process; tests give their own. */
 export interface ProcessContext extends Omit<CommandContext, 'flags' | 'arguments' | 'withCommandName'> {
-  readonly build: BuildInfo;
   /** The command that users type, such as `zlb-exporter`. */
   readonly name: string;
 }
@@ -52,9 +50,8 @@ export async function runCommandLine(args: readonly string[], context: ProcessCo
       return 0;
     }
     if (flags.version) {
-      printOut(
-        `zlb-exporter ${context.build.version} (revision ${context.build.revision}, Node.js ${context.build.nodeVersion})`,
-      );
+      const { version, revision, nodeVersion } = context.build;
+      printOut(`zlb-exporter ${version} (revision ${revision}, Node.js ${nodeVersion})`);
       return 0;
     }
     assertFlagsTaken(flags, name);

@@ -77,7 +77,7 @@ async function load(
     const mismatch = isRead ? pairProblem(tls.cert, tls.key, 'cert_file') : undefined;
     if (mismatch !== undefined) problems.report(source.locate([block, 'tls', 'key_file']), mismatch);
   }
-  if (!problems.isEmpty()) throw problems.error();
+  if (!problems.isEmpty) throw problems.error();
 
   const { compact: _ofEach, ...limitsOfAll } = limits;
   await yieldToEventLoop();

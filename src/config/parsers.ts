@@ -6,7 +6,7 @@ import { Secret } from '../lib/secret.ts';
 import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
 import type { Result } from '../lib/check.ts';
 import { schedule } from './schedule.ts';
-import { parseDuration } from '../lib/time.ts';
+import { isoTime, parseDuration } from '../lib/time.ts';
 
 /** The limits of a quantity, each written as in the file. */
 export interface QuantityLimits {
@@ -231,8 +231,7 @@ function expiry(text: string): Result<number> {
 
 /** Rejects days such as 2027-02-30, which `Date` reads as the second of March. */
 function isExistingDay(day: string): boolean {
-  const date = new Date(day);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+  return isoTime(Date.parse(day))?.startsWith(day) === true;
 }
 
 /** Each step doubles the time; this one takes seconds, and the first scrape waits for it. */

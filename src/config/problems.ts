@@ -69,7 +69,7 @@ export class Problems {
     return this.#problems.length >= maxProblems;
   }
 
-  isEmpty(): boolean {
+  get isEmpty(): boolean {
     return this.#problems.length === 0;
   }
 

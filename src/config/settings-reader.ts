@@ -52,7 +52,7 @@ export function createSettingsReader<Schema extends TSchema>(schema: Schema): Se
   const readStructure = createStructureReader(schema);
   return async ({ source, readText, problems }) => {
     const config = readStructure(source, problems);
-    if (!config || !problems.isEmpty()) throw problems.earlyError();
+    if (!config || !problems.isEmpty) throw problems.earlyError();
     // Lets other work run.
     await yieldToEventLoop();
     const files: NamedFile[] = [];

@@ -58,7 +58,7 @@ async function load(
   const { cert, key } = settings.tlsServerConfig ?? {};
   const mismatch = cert !== undefined && key && pairProblem(cert, key, writtenKey(config, 'cert'));
   if (mismatch) problems.report(source.locate(at(writtenKey(config, 'key'))), mismatch);
-  if (!problems.isEmpty()) throw problems.error();
+  if (!problems.isEmpty) throw problems.error();
   return webSettings(settings);
 }
 

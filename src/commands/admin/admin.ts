@@ -17,12 +17,12 @@ export const admin: Command = async (context) => {
     return 0;
   }
   if (first === 'operations') {
-    assertFlagsTaken(flags, { name: 'admin operations', flags: ['json'] });
+    assertFlagsOfWord(flags, { name: 'admin operations', flags: ['json'] });
     await listOperations(rest, context);
     return 0;
   }
   const command = commandOf(first, rest, flags.ask === true);
-  assertFlagsTaken(flags, command);
+  assertFlagsOfWord(flags, command);
   return await withSession(context, command.run);
 };
 
@@ -57,7 +57,7 @@ function commandOf(first: string, rest: readonly string[], isRequest: boolean): 
 
 const always = /^(?:admin\.|help$)/;
 
-function assertFlagsTaken(flags: Flags, { name: what, flags: taken }: Pick<AdminCommand, 'name' | 'flags'>): void {
+function assertFlagsOfWord(flags: Flags, { name: what, flags: taken }: Pick<AdminCommand, 'name' | 'flags'>): void {
   const stray = Object.keys(flags).find((name) => !always.test(name) && !taken.some((each) => each === name));
   if (stray !== undefined)
     throw new UsageError(`--${stray} is not valid with ${what}; zlb-exporter admin --help explains it`);
