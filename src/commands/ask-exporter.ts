@@ -82,7 +82,7 @@ function answerTooLong(): UnknownStateError {
   return new UnknownStateError(`the answer is longer than ${maxBytes} bytes, or has too many parts`);
 }
 
-/** Returns the exporter's time; throws UnknownStateError for that of a response which a proxy repeats. */
+/** Returns the exporter's time; throws UnknownStateError for an old response that a proxy repeats. */
 function clockOf(date: string, { origin }: URL): number {
   const saidMs = Date.parse(date);
   if (Number.isNaN(saidMs)) return Date.now();

@@ -108,8 +108,8 @@ export function sendersOf({ url, requests: { from } }: Pick<ApplianceSettings, '
 
 /**
  * Returns the farms with an objective, and whether it is also one of latency; undefined for an
- * appliance that sends no log. If no appliance names senders or objectives, all are taken to send
- * one.
+ * appliance that sends no log. If no appliance names senders or objectives, all are assumed to
+ * send one.
  */
 export function objectivesOf(
   { requests, appliances }: Pick<Settings, 'requests' | 'appliances'>,

@@ -20,7 +20,7 @@ export const changeFamilies: readonly Family[] = [changesFamily, lastChangedFami
 
 const authors = ['gateway', outsideGateway] as const;
 const storeKey = 'history';
-/** As many farms as a list may have; an appliance may name others each time. */
+/** The most farms of a list; an appliance may list different ones each time. */
 const maxFarms = 2_500;
 
 export class ConfigurationChangeCounts {

@@ -68,7 +68,7 @@ export function compareConfigured(
   ];
 }
 
-/** Returns false for a check: farms name it, so that it may exist without being named. */
+/** Returns false for a health check: only those that a farm uses are read, so one may exist unseen. */
 function isListed({ object }: ConfiguredObject): boolean {
   return object !== 'check';
 }
@@ -79,8 +79,8 @@ export function toDifference({ ids: _ids, asReplacement: _parts, ...difference }
 }
 
 /**
- * Returns a function that finds all numbers that a backend may have had between two readings: they
- * move down when another backend of the service is deleted, in an unknown order.
+ * Returns a function that finds all numbers that a backend may have had between two readings. A
+ * deletion in its service moves the numbers above it down; the order of the deletions is unknown.
  */
 function numbersSince(gone: readonly ConfiguredObject[]) {
   const ofServices = Map.groupBy(

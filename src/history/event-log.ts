@@ -121,7 +121,7 @@ export class EventLog {
     return true;
   }
 
-  /** Merges an event with earlier ones of the author if they are very many, as after a restored backup. */
+  /** Merges an event with earlier ones of its author if there are very many, as after a restored backup. */
   #mergeBurst({ event }: StoredEvent): boolean {
     const { kind, appliance, atMs, by } = event;
     if (kind !== 'configuration') return false;

@@ -21,7 +21,7 @@ export const storedPeriods = [
   { spanMs: 86_400_000, count: 31 },
 ] as const;
 
-/** As many farms as a list may have; an appliance may name others each time. */
+/** The most farms of a list; an appliance may list different ones each time. */
 export const maxTimedFarms = 2_500;
 /** A farm can be in two hours and in two days between two writes. */
 const maxTaken = 4 * maxTimedFarms;

@@ -46,7 +46,7 @@ export interface TrackedAppliance {
   readonly name: string;
   /** Readings of different addresses are not compared. */
   readonly address: string;
-  /** Its choice of farms, as a text; lists of farms of different choices are not compared. */
+  /** The patterns that choose its farms, as text; lists that others chose are not compared. */
   readonly farmChoice?: string;
 }
 

@@ -19,7 +19,7 @@ export interface ConfiguredReading {
   readonly collector: string;
   /** Empty for a reading of the whole appliance. */
   readonly farm: string;
-  /** The address of the appliance, and for a list of farms also their choice. Different scopes are not compared. */
+  /** The address of the appliance; of a list of farms, also the patterns that choose them. Others are not compared. */
   readonly scope: string;
   /** When it was requested, and when it came. */
   readonly askedMs: number;
@@ -31,7 +31,7 @@ export interface ConfiguredReading {
   readonly objects: string;
 }
 
-/** An unchanged reading, which is only dated. */
+/** An unchanged reading, of which only the time is stored. */
 export type SeenReading = Pick<ConfiguredReading, 'appliance' | 'collector' | 'farm' | 'askedMs'>;
 
 /** A call as it is stored; `untilMs` is absent while it is under way. */

@@ -10,8 +10,8 @@ const maxSignatures = 16;
 /**
  * Returns the issuers of a certificate among others, each after the one that it issued, as a client
  * builds a chain. Of several that fit, such as two certificates of one authority, takes a valid one,
- * and of those the one that ends last. One that is not valid now counts where no root of this machine
- * makes it needless.
+ * and of those the one that ends last. One that is not valid now is taken only if the chain needs it:
+ * if no root of this machine has issued what comes before.
  */
 export function chainOf(
   leaf: X509Certificate,
@@ -45,8 +45,8 @@ export function isAnchored(certificate: X509Certificate, nowMs: number): boolean
 }
 
 /**
- * Returns true for a root that another root has signed too, if this machine trusts it by a
- * certificate with the same key that ends later.
+ * Returns true for a cross-signed root, if this machine trusts a certificate with the same key that
+ * ends later.
  */
 export function isAnchoredLonger(certificate: X509Certificate): boolean {
   const key = certificate.publicKey.export({ type: 'spki', format: 'der' });

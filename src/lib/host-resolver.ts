@@ -39,7 +39,7 @@ interface Entry {
   isFailing: boolean;
 }
 
-/** A lookup that takes longer is said to hang, and the last known address is used. */
+/** A lookup that takes longer counts as hung, and the last known address is used. */
 const hangsAfterMs = 1_000;
 /** Two tries of the C library at a name server take longer; one, and a response of the next, do not. */
 export const maxResolveMs = 6_000;

@@ -97,8 +97,8 @@ export function commonNameOf({ subject }: X509Certificate): string | undefined {
 const maxLength = 256;
 
 /**
- * Returns one part of a distinguished name, which has a line for each, or several on one line, with
- * plus signs between them. Node has `undefined` for an empty name, which is valid: the alternative
+ * Returns one part of a distinguished name. Node writes a line for each part, or several on one line
+ * with plus signs between them. It has `undefined` for an empty name, which is valid: the alternative
  * names are enough.
  */
 export function partOf(name: string | undefined, type: string): string | undefined {

@@ -38,7 +38,7 @@ export function truncate(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : copyText(text.slice(0, maxLength));
 }
 
-/** Is the part of a pattern: a character that controls, hides or turns the reading direction. */
+/** The part of a pattern for a character that controls, is invisible, or turns the reading direction. */
 export const unseen = String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]`;
 const unseenRun = new RegExp(`${unseen}+`, 'gu');
 const unseenInLines = new RegExp(String.raw`(?!\r?\n|\t)${unseen}`, 'gu');

@@ -7,7 +7,7 @@ export type FrameFault = 'too_long' | 'malformed' | 'empty';
  */
 export const maxLineBytes = 8_000;
 
-/** Takes the lines of one appliance. Each call counts for the limit, also one that is not a line. */
+/** Takes the lines of one appliance. Each call is charged to the limit, also for what is not a line. */
 export interface LineConsumer {
   line(line: string): void;
   fault(fault: FrameFault | 'over_limit'): void;

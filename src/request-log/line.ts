@@ -18,7 +18,7 @@ export const maxTimes = 10_000;
 const ofProxy = new RegExp(
   String.raw`^(?:pound\b.*(?:${beginOfTime.source}|\([\da-f]+\) e\d{3} )|zproxy\b.*\[f:[\w.-]+\]\[th:)`,
 );
-/** The name of the program is searched in the first bytes, and its message in as many more. */
+/** The name of the program is searched for in so many bytes, and its message in as many after it. */
 const headLength = 200;
 
 /**

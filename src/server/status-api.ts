@@ -32,8 +32,7 @@ export function unknownApplianceMessage(shard: number | undefined): string {
 }
 
 /**
- * Keys that are left out where they have no value; another key is null if the status has it without
- * a value.
+ * Keys that are left out if they have no value. Any other key of the status is null then.
  */
 const optionalKeys: readonly string[] = [
   'sinceMs',

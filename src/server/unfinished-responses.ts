@@ -64,7 +64,7 @@ const zstdBytes = 2_097_152;
 /** Limits the responses of all routes that the app gets afterwards. */
 export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defaultLimits): UnfinishedResponses {
   const limiter = createResponseLimiter(log, limits);
-  // Streams are those of `send`, and the long responses of the gateway, which has its own limits.
+  // A stream comes from `send`, or is a long response of the gateway, which has limits of its own.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
     const bytes = Buffer.byteLength(payload);
@@ -101,8 +101,8 @@ interface Unfinished {
 }
 
 /**
- * Returns the key of the readers that share the limit: those of one path in one network. Behind a
- * proxy, all clients have one address, and those of the status must not keep Prometheus out.
+ * Returns the key of the readers that share a limit: one path in one network. Behind a proxy, all
+ * clients have one address; readers of the status must not keep Prometheus out.
  */
 function readerKey({ ip, routeOptions }: FastifyRequest): string {
   return `${networkOf(ip)} ${routeOptions.url}`;

@@ -27,7 +27,7 @@ function parseAssignments(words: readonly string[]): readonly Assignment[] {
 }
 
 /**
- * Returns a word as a message may quote it: the text after a sign may be a password in the wrong
+ * Returns a word for a message without what follows `=` or `?`: that may be a password in the wrong
  * place.
  */
 export function quotable(word: string): string {

@@ -32,7 +32,7 @@ export interface CheckResult {
   readonly performanceData: readonly PerformanceValue[];
 }
 
-/** There is no reading to judge by; the state is UNKNOWN. */
+/** Thrown if there is no reading to judge by; the state is then UNKNOWN. */
 export class UnknownStateError extends Error {
   override readonly name = 'UnknownStateError';
 }

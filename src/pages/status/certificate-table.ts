@@ -15,7 +15,7 @@ export interface CertificateOnPage {
   readonly certificate: CertificateStatus;
 }
 
-/** Returns all certificates but requests, those that expire first and unreadable ones before others. */
+/** Returns all certificates except requests: unreadable ones first, then by their end. */
 export function sortedCertificates(appliances: readonly ApplianceHealth[]): readonly CertificateOnPage[] {
   return appliances
     .flatMap(({ status }) =>

@@ -6,7 +6,7 @@ import type { HealthSummary } from '../../state/health.ts';
 /** A rendered page as bytes, ready to be sent. */
 export interface PageResponse {
   readonly status: number;
-  /** Depends only on the content, not on the time. Weak, because compressed bytes have the same. */
+  /** Depends only on the content, not on the time. Weak, because compressed and plain bytes share it. */
   readonly etag: string;
   readonly bytes: Buffer;
   /** Compresses at most once. */
