@@ -101,11 +101,11 @@ export function connectTo(world: World, trouble: () => Trouble = () => ({})) {
       const { isSilent = false, refusesWith } = trouble();
       const waitMs = Math.min(waitMsOf(world, row.route, path), webServerLimitMs);
       const neededMs = isSilent ? Number.POSITIVE_INFINITY : Math.max(cost.seconds * 1_000, waitMs);
-      const allowedMs = limitMs ?? Math.max(defaultPolling.timeoutMs, row.patienceMs ?? 0);
+      const allowedMs = limitMs ?? Math.max(defaultPolling.timeoutMs, row.maxProxyWaitMs ?? 0);
       const seconds = Math.min(neededMs, allowedMs) / 1_000;
       await sleep(seconds * 1_000, signal);
       calls.push({ seconds, workSeconds, route: row.route, path, atMs: performance.now() });
-      const report = { method: 'GET', endpoint, seconds, asksProxies: row.patienceMs !== undefined };
+      const report = { method: 'GET', endpoint, seconds, asksProxies: row.maxProxyWaitMs !== undefined };
       if (neededMs > allowedMs) {
         onCall({ ...report, code: 'timeout', reason: 'timeout', authenticated: false, clockOffsetSeconds: undefined });
         throw new ApplianceError('timeout', { endpoint, message: '' });

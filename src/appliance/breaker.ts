@@ -46,8 +46,8 @@ export function createBreaker({ elapsedNow, random }: { elapsedNow: () => number
     },
     /** False after a failure until the next response, and while a call waits far longer than others. */
     get callsSucceed(): boolean {
-      const patienceMs = Math.max(silenceMs, 1.5 * slowestMs);
-      const isLate = [...pending].some(({ sentAtElapsedMs }) => elapsedNow() - sentAtElapsedMs >= patienceMs);
+      const lateAfterMs = Math.max(silenceMs, 1.5 * slowestMs);
+      const isLate = [...pending].some(({ sentAtElapsedMs }) => elapsedNow() - sentAtElapsedMs >= lateAfterMs);
       return state === 'closed' && failures === 0 && !isLate;
     },
     /** Returns true if a call may start now. In half-open one may, and its outcome decides. */

@@ -159,7 +159,7 @@ interface Call {
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
   const { url, timeoutMs, bodyBytes, basePaths = new BasePaths() } = options;
   // The deadline of each call is what counts.
-  const longestMs = Math.max(timeoutMs, ...Object.values(endpoints).map((row: EndpointRow) => row.patienceMs ?? 0));
+  const longestMs = Math.max(timeoutMs, ...Object.values(endpoints).map((row: EndpointRow) => row.maxProxyWaitMs ?? 0));
   const keys = keysToHide(options);
   const connection = createConnection({ ...options, timeoutMs: longestMs, connectMs: timeoutMs, keepAliveMs });
   const exchange = createExchange(options, connection);
@@ -195,13 +195,13 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         maxValues: maxValuesOf(row.maxValues, bodyBytes),
         onUnreadable: onUnreadable && reportUnreadable,
       };
-      const { patienceMs = 0 } = row;
+      const { maxProxyWaitMs = 0 } = row;
       const call = {
         endpoint,
         path,
         spec,
-        limitMs: limitMs ?? Math.max(timeoutMs, patienceMs),
-        asksProxies: patienceMs > 0,
+        limitMs: limitMs ?? Math.max(timeoutMs, maxProxyWaitMs),
+        asksProxies: maxProxyWaitMs > 0,
       };
       const response = await ask(call, basePaths.candidates(url), signal);
       if (response.text.length > longReply) await yieldToEventLoop();

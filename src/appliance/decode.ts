@@ -6,7 +6,7 @@ import { truncate, digestForm, copyText } from '../lib/text.ts';
 import type { ReplyFault } from './reply-bounds.ts';
 import { partKeyword, rowsKeyword, type WireKind, wireKeyword, type WireRowsSchema } from './wire-types.ts';
 
-/** A field of a reply of which values, or whole rows of a list, could not be read. */
+/** A field of a reply with values that could not be read, or a list with such rows. */
 export interface Unreadable {
   /** A word of the schema, never of the appliance. */
   readonly field: string;

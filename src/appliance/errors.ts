@@ -141,7 +141,7 @@ const remedies: Partial<Record<FailureReason, string>> = {
   oversize: 'raise limits.body_bytes if such a reply is expected',
 };
 
-/** Returns true for the message about a server that speaks no version of TLS which Node.js accepts. */
+/** Returns true for the message about a server whose versions of TLS Node.js does not accept. */
 export function isOldTls(message: string): boolean {
   return /protocol version|unsupported protocol/.test(message);
 }

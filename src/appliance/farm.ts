@@ -22,7 +22,7 @@ export interface Farm {
 export interface LastAsk {
   readonly atElapsedMs: number;
   /** When a call last had the time to wait until the appliance gives up. */
-  readonly patientAtElapsedMs?: number | undefined;
+  readonly fullWaitAtElapsedMs?: number | undefined;
   /** A silent farm's calls in a row that our limit ended; 0 once the appliance gave up. */
   readonly timeouts?: number;
 }

@@ -56,8 +56,8 @@ export function faultOf(text: string, maxValues: number): ReplyFault | undefined
 }
 
 /**
- * Writes the number of its items in the place of a list at the top of a reply of which nothing else
- * is read: it may have far more items than the rest of the reply. A text without it stays as it is.
+ * Replaces a list at the top of a reply by the number of its items, if nothing else of it is read:
+ * it may have far more items than the rest of the reply. A text without it stays as it is.
  */
 export function withLengthOf(list: string, text: string): string {
   let depth = 0;

@@ -54,7 +54,7 @@ export function checkResponse(response: ApplianceResponse, spec: ReplySpec): Che
   return checked.ok ? { value: body.json, provesKey: true } : { ...checked, provesKey: false };
 }
 
-/** Leaves out of a text the list of which the schema reads the length alone. */
+/** Replaces a list by its length, if the schema reads nothing else of it. */
 function withoutLongList(schema: TSchema, text: string): string {
   const list = lengthKeyword in schema ? schema[lengthKeyword] : undefined;
   return typeof list === 'string' ? withLengthOf(list, text) : text;

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 export const wireKeyword = 'wire';
 export const rowsKeyword = 'rows';
 export const partKeyword = 'part';
-/** Names a list at the top of a reply of which only the length is read; response.ts puts it there. */
+/** Names a list at the top of a reply if only its length is read; response.ts writes it there. */
 export const lengthKeyword = 'lengthOf';
 
 export const wireKinds = ['number', 'signed', 'text', 'state', 'name'] as const;

@@ -1,7 +1,7 @@
 import { statesOf } from '../lib/states.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
-import type { ApplianceCollector, CollectContext, Edition } from './collector.ts';
+import type { ApplianceWideCollector, CollectContext, Edition } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Activation {
@@ -32,7 +32,7 @@ const nothingKnown = {
 const daySeconds = 86_400;
 
 /** The activation status; docs/api.md §3.19 has the recipe. */
-export const activationCollector: ApplianceCollector<Activation> = {
+export const activationCollector: ApplianceWideCollector<Activation> = {
   name: 'activation',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,

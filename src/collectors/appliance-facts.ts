@@ -1,6 +1,6 @@
 import { activationCollector } from './activation.ts';
 import { applianceCollector } from './appliance.ts';
-import type { ApplianceCollector, Edition, Facts } from './collector.ts';
+import type { ApplianceWideCollector, Edition, Facts } from './collector.ts';
 import { farmsCollector } from './farms.ts';
 import { summaryCollector } from './summary.ts';
 import { vipCollector } from './vip.ts';
@@ -10,7 +10,7 @@ import { vipCollector } from './vip.ts';
  * is.
  */
 export function applianceFacts(latest: ReadonlyMap<string, unknown>): Facts {
-  const dataBy = <Data>(collector: ApplianceCollector<Data>): Data | undefined => dataOf(latest, collector);
+  const dataBy = <Data>(collector: ApplianceWideCollector<Data>): Data | undefined => dataOf(latest, collector);
   const description = dataBy(applianceCollector);
   const activation = dataBy(activationCollector);
   const probed = dataBy(vipCollector);
@@ -33,7 +33,7 @@ export function applianceFacts(latest: ReadonlyMap<string, unknown>): Facts {
 /** Returns the newest data of a collector, by name; undefined without any. */
 export function dataOf<Data>(
   latest: ReadonlyMap<string, unknown>,
-  { name }: ApplianceCollector<Data>,
+  { name }: ApplianceWideCollector<Data>,
 ): Data | undefined {
   // Only what this collector returned is kept under its name.
   return latest.get(name) as Data | undefined;

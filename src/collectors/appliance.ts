@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { type ApplianceCollector, type CollectContext, orIfMissing } from './collector.ts';
+import { type ApplianceWideCollector, type CollectContext, orIfMissing } from './collector.ts';
 import { configured, reportedSettings } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
@@ -33,7 +33,7 @@ const applianceRows = rowsOf((reading: ApplianceDescription) => [reading], {
  * Reads the identity of the appliance. After a change of the version, missing routes are tried
  * again.
  */
-export const applianceCollector: ApplianceCollector<ApplianceDescription> = {
+export const applianceCollector: ApplianceWideCollector<ApplianceDescription> = {
   name: 'appliance',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,

@@ -21,9 +21,9 @@ interface Limits {
 }
 
 /** The appliance waits 20 s for a proxy that hangs, and answers then. */
-const patientLimitMs = 30_000;
+const fullWaitLimitMs = 30_000;
 /** The least time limit for a proxy that does not hang. */
-const minLimitMs = 3_000;
+const minStateLimitMs = 3_000;
 /** A call that takes longer has waited for a proxy, unless all calls take long. */
 export const waitedForProxyMs = 15_000;
 /** The work of a call; beyond it the appliance only waits. */
@@ -36,15 +36,15 @@ const recentMs = 40_000;
  */
 const keptMs = 300_000;
 /** The part of an interval for which a run asks, so that what it found is shown soon. */
-const maxShareOfInterval = 0.9;
+const askingShareOfInterval = 0.9;
 /** The same for the first run, which finds the farm that hangs, without pauses between calls. */
 const firstRunMs = 45_000;
 
 /**
- * Reads the state of each farm. A silent farm that has recovered comes first, then the farms that
- * have waited longest, as many as the time of a run allows, and last another silent one. A farm that
- * is not asked keeps its last state. `callMs` is how long a call takes that waits for no proxy, and
- * `listedAtElapsedMs` when a list with all states was last read.
+ * Reads the state of each farm. A silent farm that has recovered comes first. Then come the others,
+ * those that waited longest first, as far as the time of a run allows, and last a silent farm that
+ * is due. A farm that is not asked keeps its last state. `callMs` is how long a call takes that
+ * waits for no proxy, and `listedAtElapsedMs` when a list with all states was last read.
  */
 export async function askEachFarm(
   context: CollectContext,
@@ -58,11 +58,11 @@ export async function askEachFarm(
   const startElapsedMs = context.elapsedNow();
   const before = [...known.values()];
   const isFirst = !before.some(({ lastAsk }) => lastAsk);
-  const endElapsedMs = startElapsedMs + (isFirst ? firstRunMs : maxShareOfInterval * context.intervalMs);
+  const endElapsedMs = startElapsedMs + (isFirst ? firstRunMs : askingShareOfInterval * context.intervalMs);
   const limits = { ...farmCallLimits(callMs), givesUp: givesUpWaiting(before) };
 
   const silent = nextSilent(context, listed, known);
-  const silentLimits = silent?.isPatient ? { ...limits, limitMs: patientLimitMs } : limits;
+  const silentLimits = silent?.isFullWait ? { ...limits, limitMs: fullWaitLimitMs } : limits;
   const silentFarms = silent ? [silent.farm] : [];
   const others = dueOf(listed, known, startElapsedMs);
   const othersLimits = isFirst ? { ...limits, workMs: 0 } : limits;
@@ -79,9 +79,9 @@ export async function askEachFarm(
 }
 
 /**
- * Finds out which farms of a list are silent that waited for so many proxies: the appliance has the
- * same state for such a farm as for one without backends. Asks for the others only if those that
- * were silent before do not explain the wait.
+ * Finds the silent farms of a list that came late, because it waited for `waitedFor` proxies. Their
+ * state does not tell: it is that of a farm without backends. Asks for farms that were not silent
+ * before only if the others do not explain the wait.
  */
 export async function askMaybeSilent(
   context: CollectContext,
@@ -143,7 +143,7 @@ async function emptyCallMs({ read }: CollectContext): Promise<number> {
 
 /** Returns the limits of a call for a farm that does not hang. */
 function farmCallLimits(callMs: number): Limits {
-  return { callMs, limitMs: Math.min(Math.max(4 * callMs, minLimitMs), patientLimitMs), workMs };
+  return { callMs, limitMs: Math.min(Math.max(4 * callMs, minStateLimitMs), fullWaitLimitMs), workMs };
 }
 
 /** Returns the farms to ask for, without silent ones: by their wait, those with a proxy first. */
@@ -162,11 +162,11 @@ async function askState(
   { callMs, limitMs, workMs: maxWorkMs, givesUp = false }: Limits,
 ): Promise<Farm | undefined> {
   const { read, elapsedNow } = context;
-  const isPatient = limitMs === patientLimitMs;
+  const isFullWait = limitMs === fullWaitLimitMs;
   const atElapsedMs = elapsedNow();
   const lastAsk: LastAsk = {
     atElapsedMs,
-    patientAtElapsedMs: isPatient ? atElapsedMs : was?.lastAsk?.patientAtElapsedMs,
+    fullWaitAtElapsedMs: isFullWait ? atElapsedMs : was?.lastAsk?.fullWaitAtElapsedMs,
   };
   let tookMs = 0;
   const onDuration = (ms: number): void => void (tookMs = ms);
@@ -190,7 +190,7 @@ async function askState(
     if (isUnanswered) await read('readFarmsSummary', {});
     if (!isUnanswered || !hasProxy(farm.profile)) return { ...farm, state: 'unknown', isSilent: false, lastAsk };
     const before = was?.isSilent ? (was.lastAsk?.timeouts ?? 0) : 0;
-    const timeouts = givesUp && !isPatient ? 0 : before + 1;
+    const timeouts = givesUp && !isFullWait ? 0 : before + 1;
     return { ...farm, state: was?.isSilent ? was.state : 'unknown', isSilent: true, lastAsk: { ...lastAsk, timeouts } };
   }
 }

@@ -3,7 +3,7 @@ import type { Farm } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { formatEndpoint } from '../lib/address.ts';
-import { farmAreas, type FarmCollector } from './collector.ts';
+import { farmAreas, type PerFarmCollector } from './collector.ts';
 import { configuredBackend } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
@@ -81,7 +81,7 @@ const priority = settingRows.gauge(
  * The families that the farm configuration writes for HTTP farms, whose statistics do not have
  * them.
  */
-export const backendSettings = { weight: weight.family, priority: priority.family } as const;
+export const backendSettingFamilies = { weight: weight.family, priority: priority.family } as const;
 
 type Row = Partial<NonNullable<ReplyOf<'readFarmStats'>['backends']>[number]>;
 
@@ -97,7 +97,7 @@ const profilesWithoutStats = ['datalink'];
  * §3.6): statistics, and for an L4 farm its list, since its statistics may start a daemon and cut
  * all L4 farms (§1.7).
  */
-export const backendsCollector: FarmCollector<FarmBackends> = {
+export const backendsCollector: PerFarmCollector<FarmBackends> = {
   name: 'backends',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,

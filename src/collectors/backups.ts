@@ -1,5 +1,5 @@
 import { dateToSeconds } from '../appliance/text-date.ts';
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Backups {
@@ -14,7 +14,7 @@ export interface Backups {
 const backupRows = rowsOf((backups: Backups) => [backups], {});
 
 /** Reads the number of backups and the age of the newest. It never reads their contents. */
-export const backupsCollector: ApplianceCollector<Backups> = {
+export const backupsCollector: ApplianceWideCollector<Backups> = {
   name: 'backups',
   schedule: '0 */30 * * * *',
   maxStaleMs: 7_200_000,

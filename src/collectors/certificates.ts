@@ -1,7 +1,7 @@
 import { statesOf, stateWord } from '../lib/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { configured, reportedSettings } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
@@ -28,7 +28,7 @@ const issuedRows = rowsOf((list: readonly Certificate[]) => list.filter(({ kind 
 const fileRows = rowsOf((list: readonly Certificate[]) => list, file);
 
 /** The certificate store. Only the list is read: a download would carry the private key. */
-export const certificatesCollector: ApplianceCollector<readonly Certificate[]> = {
+export const certificatesCollector: ApplianceWideCollector<readonly Certificate[]> = {
   name: 'certificates',
   schedule: '0 */10 * * * *',
   // Dates do not change while the appliance is away, and an expiry must not be hidden by an outage.

@@ -1,5 +1,5 @@
 import { stateWord } from '../lib/states.ts';
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 interface LocalNode {
@@ -15,7 +15,7 @@ const nodeRows = rowsOf((node: LocalNode) => [node], { node: ({ node }) => node,
  * This node only: asking for all nodes runs commands on the peer and is slowest when the peer is
  * dead (docs/api.md §3.12).
  */
-export const clusterCollector: ApplianceCollector<LocalNode> = {
+export const clusterCollector: ApplianceWideCollector<LocalNode> = {
   name: 'cluster',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,

@@ -29,7 +29,7 @@ export interface Facts {
   /** Estimated end of the activation in Unix seconds, when only whole days are known. */
   readonly activationEndSeconds: number | undefined;
   /**
-   * Since when the probes of a farm have met no proxy that hangs; without the farms of which a probe
+   * Since when the probes of a farm have met no proxy that hangs; without the farms where a probe
    * cannot tell. Undefined without probes.
    */
   readonly answersSinceElapsedMs: ReadonlyMap<string, number> | undefined;
@@ -38,7 +38,7 @@ export interface Facts {
 export type Edition = 'community' | 'enterprise';
 
 export interface CollectContext {
-  readonly read: ReadFrom;
+  readonly read: Read;
   readonly facts: Facts;
   /**
    * Resolves to the name of a farm for a read with a side effect on L4 farms, by a recent list;
@@ -87,7 +87,7 @@ export interface VipSettings {
 /** The addresses that may be connected to, whatever names the farms have. */
 export type VipLimits = Omit<VipSettings, 'serverNames'>;
 
-export type ReadFrom = <Key extends ReadKey>(
+export type Read = <Key extends ReadKey>(
   key: Key,
   params: Params<Key>,
   options?: CollectorReadOptions,
@@ -164,11 +164,11 @@ interface CollectorBase<Data> {
   configured?(data: Data): readonly ConfiguredObject[] | undefined;
 }
 
-export interface ApplianceCollector<Data = unknown> extends CollectorBase<Data> {
+export interface ApplianceWideCollector<Data = unknown> extends CollectorBase<Data> {
   collect(context: CollectContext): Promise<Data>;
   /** The data to show on `/metrics` while there is no reading; nothing if left out. */
   readonly withoutReading?: Data;
-  /** Returns true for data of which a part is left to the next run, which then comes sooner. */
+  /** Returns true if a part of the data is left to the next run, which then comes sooner. */
   isPartial?(data: Data): boolean;
 }
 
@@ -176,7 +176,7 @@ export interface ApplianceCollector<Data = unknown> extends CollectorBase<Data> 
  * Reads each farm with its own call. The poller spreads the calls over the interval, and keeps one
  * reading for each farm.
  */
-export interface FarmCollector<Data = unknown> extends CollectorBase<Data> {
+export interface PerFarmCollector<Data = unknown> extends CollectorBase<Data> {
   /** Returns false for a farm whose profile or name the call does not support. */
   covers(farm: Farm): boolean;
   /**
@@ -186,9 +186,9 @@ export interface FarmCollector<Data = unknown> extends CollectorBase<Data> {
   begin(context: CollectContext): Promise<(farm: Farm, context: CollectContext) => Promise<Data>>;
 }
 
-export type Collector<Data = unknown> = ApplianceCollector<Data> | FarmCollector<Data>;
+export type Collector<Data = unknown> = ApplianceWideCollector<Data> | PerFarmCollector<Data>;
 
-export function isFarmCollector(collector: Collector): collector is FarmCollector {
+export function isPerFarmCollector(collector: Collector): collector is PerFarmCollector {
   return 'begin' in collector;
 }
 

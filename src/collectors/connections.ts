@@ -1,4 +1,4 @@
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface ConnectionTable {
@@ -12,7 +12,7 @@ const tableRows = rowsOf((table: ConnectionTable) => [table], {});
  * The size of the connection table. The appliance keeps this read, and those of cluster nodes, out
  * of its request log.
  */
-export const connectionsCollector: ApplianceCollector<ConnectionTable> = {
+export const connectionsCollector: ApplianceWideCollector<ConnectionTable> = {
   name: 'connections',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

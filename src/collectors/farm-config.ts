@@ -2,7 +2,7 @@ import { type Farm, isHttp, type Proxy, proxyOf } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { fitsSegment } from '../appliance/route.ts';
-import { backendLabel, backendSettings, clashingAddresses } from './backends.ts';
+import { backendLabel, backendSettingFamilies, clashingAddresses } from './backends.ts';
 import {
   configuredBackend,
   configuredCheck,
@@ -11,7 +11,7 @@ import {
   configuredService,
   settingsOfFarm,
 } from './configured.ts';
-import { type CollectContext, farmAreas, type FarmCollector } from './collector.ts';
+import { type CollectContext, farmAreas, type PerFarmCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmConfig {
@@ -85,7 +85,7 @@ type LinkedChecks = ListedChecks['linked'] | undefined;
  * Reads the configuration of a farm. Backend states in this reply are not true and not read. For
  * an L4 farm the read may start a daemon and cut all L4 farms (docs/api.md §1.7).
  */
-export const farmConfigCollector: FarmCollector<FarmConfig> = {
+export const farmConfigCollector: PerFarmCollector<FarmConfig> = {
   name: 'farm_config',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
@@ -125,8 +125,8 @@ export const farmConfigCollector: FarmCollector<FarmConfig> = {
       '1 when a health check is linked; without one an L4 backend is always up (GET /monitoring/fg, farms, and GET /farms/{farmname}, farmguardian).',
       ({ isChecked: value }) => value,
     ),
-    backendRows.into(backendSettings.weight, ({ weight }) => weight),
-    backendRows.into(backendSettings.priority, ({ priority }) => priority),
+    backendRows.into(backendSettingFamilies.weight, ({ weight }) => weight),
+    backendRows.into(backendSettingFamilies.priority, ({ priority }) => priority),
   ],
   configured: ({ configured }) => configured,
 };

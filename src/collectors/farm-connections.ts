@@ -1,4 +1,4 @@
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 /** The connections of a farm; undefined if the appliance does not report it. */
@@ -15,7 +15,7 @@ const farmRows = rowsOf((list: readonly FarmConnections[]) => list, { farm: ({ f
  * searches the connection table for each farm (docs/api.md §1.6). While a proxy is silent it would
  * wait for it, and nothing is read.
  */
-export const farmConnectionsCollector: ApplianceCollector<readonly FarmConnections[]> = {
+export const farmConnectionsCollector: ApplianceWideCollector<readonly FarmConnections[]> = {
   name: 'farm_connections',
   schedule: '0 */3 * * * *',
   maxStaleMs: 600_000,

@@ -8,11 +8,11 @@ import type { ReplyOf } from '../appliance/client.ts';
 import { statesOf } from '../lib/states.ts';
 import { askEachFarm, askMaybeSilent, waitedForProxyMs } from './ask-farms.ts';
 import {
-  type ApplianceCollector,
+  type ApplianceWideCollector,
   type CollectContext,
   type CollectorReadOptions,
   farmAreas,
-  type ReadFrom,
+  type Read,
 } from './collector.ts';
 import { configuredFarm, reportedSettings } from './configured.ts';
 import { rowsOf } from './rows.ts';
@@ -46,7 +46,7 @@ const listRows = rowsOf((list: FarmList) => [list], {});
  * State of every farm. `needed restart` hides the health of its backends: read
  * those too (docs/api.md §2.1).
  */
-export const farmsCollector: ApplianceCollector<FarmList> = {
+export const farmsCollector: ApplianceWideCollector<FarmList> = {
   name: 'farms',
   schedule: '*/30 * * * * *',
   maxStaleMs: 180_000,
@@ -96,13 +96,13 @@ export const farmsCollector: ApplianceCollector<FarmList> = {
 
 /** Failures that a hung proxy can cause, or that concern the list alone. */
 const listFailures: readonly FailureReason[] = ['timeout', 'gateway_timeout', 'server_error', 'malformed', 'oversize'];
-/** The time until a list is tried again that failed, though no proxy hangs or though it might. */
+/** The time until a list that failed is tried again, unless a proxy that hangs explains the failure. */
 const retryAfterMs = 180_000;
 /** The time limit of the first list: with three proxies that hang the web server would end it. */
 const firstLimitMs = 25_000;
 /** The web server of the appliance ends a list that takes longer. */
 const longestListMs = 60_000;
-const minLimitMs = 7_000;
+const minListLimitMs = 7_000;
 /** The time for which a list waits for each proxy that hangs (docs/api.md §1.6). */
 const waitPerProxyMs = 21_000;
 /** The time of a call for one state while a proxy hangs. */
@@ -134,12 +134,12 @@ function chooseRead({ elapsedNow }: CollectContext, before: FarmList | undefined
   return !hasAddresses && endsInTime(before, silent) ? 'list' : 'one by one';
 }
 
-/** Returns true if a list that waits for so many proxies is twice as quick as states alone. */
+/** Returns true if a list that waits for the silent farms is twice as quick as states one by one. */
 function isQuicker(list: FarmList, silent: number): boolean {
   return endsInTime(list, silent) && 2 * listMs(list, silent) < list.farms.length * callPerStateMs;
 }
 
-/** Returns true if a list that waits for so many proxies is over before the web server ends it. */
+/** Returns true if a list that waits for the silent farms ends before the web server ends it. */
 function endsInTime(list: FarmList, silent: number): boolean {
   return listMs(list, silent) < 0.9 * longestListMs;
 }
@@ -163,7 +163,7 @@ function listCallLimits(before: FarmList | undefined): CollectorReadOptions {
   if (usualMs === undefined || retryAtElapsedMs !== undefined) return { limitMs: longestListMs };
   // On a large appliance the response, though late, names the farms in question sooner.
   const isLarge = isQuicker(before, 1);
-  const leastMs = isLarge ? usualMs + 1.2 * waitPerProxyMs : minLimitMs;
+  const leastMs = isLarge ? usualMs + 1.2 * waitPerProxyMs : minListLimitMs;
   const limitMs = Math.min(Math.max(leastMs, 3 * usualMs), longestListMs);
   return { limitMs, workMs: Math.max(1_000, (isLarge ? 1.5 : 2) * usualMs) };
 }
@@ -190,7 +190,7 @@ async function readList(context: CollectContext, before: FarmList | undefined): 
  * Returns the states of all farms by the cheapest list (docs/api.md §1.6). Where the key may not read
  * that list, the statistics have the same states.
  */
-async function readRows(read: ReadFrom, limits: CollectorReadOptions): Promise<ReplyOf<'listFarms'>['params']> {
+async function readRows(read: Read, limits: CollectorReadOptions): Promise<ReplyOf<'listFarms'>['params']> {
   try {
     return (await read('listFarms', {}, limits)).params;
   } catch (error) {
@@ -256,7 +256,7 @@ async function readOneByOne(
   };
 }
 
-/** Returns a farm of the summary, which has names alone, with the address at which it was last listed. */
+/** Returns a farm of the summary, which has no addresses, with its address in the last list. */
 function toNamed({ name, profile }: { readonly name: string; readonly profile?: string | null }, was?: Farm) {
   // The summary says http for an HTTPS farm as well.
   const isSame = was && (profile === was.profile || (profile === 'http' && was.profile === 'https'));

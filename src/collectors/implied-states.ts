@@ -4,8 +4,8 @@ import { areAllChecked, type FarmConfig } from './farm-config.ts';
 
 /**
  * Returns true while the state of a farm implies all that a reading of its backends says: that they
- * are all up. It does not tell that the list has changed, so it counts only for the list that the
- * configuration of the farm has, if that is known.
+ * are all up. It does not tell that the list has changed. So the list must be that of the
+ * configuration, where that is known.
  */
 export function stateImpliesAllUp(
   farm: Farm,

@@ -1,6 +1,6 @@
 import { stateWord } from '../lib/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
-import { type ApplianceCollector, type CollectContext, orIfMissing } from './collector.ts';
+import { type ApplianceWideCollector, type CollectContext, orIfMissing } from './collector.ts';
 import { configured, reportedSettings } from './configured.ts';
 import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';
@@ -30,7 +30,7 @@ export interface Interface {
 const trafficRows = rowsOf(({ traffic }: Interfaces) => traffic, { interface: ({ name }) => name });
 const interfaceRows = rowsOf(({ interfaces }: Interfaces) => interfaces, { interface: ({ name }) => name });
 
-export const interfacesCollector: ApplianceCollector<Interfaces> = {
+export const interfacesCollector: ApplianceWideCollector<Interfaces> = {
   name: 'interfaces',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,

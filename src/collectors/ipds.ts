@@ -1,5 +1,5 @@
 import { stateWord } from '../lib/states.ts';
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 interface IpdsRuleState {
@@ -17,7 +17,7 @@ const ruleRows = rowsOf((list: readonly IpdsRuleState[]) => list, {
  * Reads the rules of intrusion prevention. Off by default: few need it, and some releases list
  * thousands of rules.
  */
-export const ipdsCollector: ApplianceCollector<readonly IpdsRuleState[]> = {
+export const ipdsCollector: ApplianceWideCollector<readonly IpdsRuleState[]> = {
   name: 'ipds',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { type ApplianceCollector, orIfMissing } from './collector.ts';
+import { type ApplianceWideCollector, orIfMissing } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface AcmeCertificate {
@@ -21,7 +21,7 @@ const certificateRows = rowsOf((list: AcmeCertificates) => list ?? [], { file: (
 /**
  * Certificates that the appliance obtains itself. The store has their dates, under the same file.
  */
-export const letsencryptCollector: ApplianceCollector<AcmeCertificates> = {
+export const letsencryptCollector: ApplianceWideCollector<AcmeCertificates> = {
   name: 'letsencrypt',
   schedule: '0 */10 * * * *',
   maxStaleMs: 86_400_000,

@@ -1,4 +1,4 @@
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Packages {
@@ -12,7 +12,7 @@ const packageRows = rowsOf((packages: Packages) => [packages], {});
  * Pending updates. With the status unknown the appliance still prints the number 0, which says
  * nothing.
  */
-export const packagesCollector: ApplianceCollector<Packages> = {
+export const packagesCollector: ApplianceWideCollector<Packages> = {
   name: 'packages',
   schedule: '0 */30 * * * *',
   maxStaleMs: 7_200_000,

@@ -6,8 +6,8 @@ type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 /**
  * Selects the rows of a reading and names their labels, once for all families of these rows: each
- * family has one sample, or one state, for each row. Rows of which an appliance may have thousands
- * have `isDetail`: their families are the first to go at the series limit.
+ * family has one sample, or one state, for each row. `isDetail` marks rows that an appliance may
+ * have in thousands: their families are the first to go at the series limit.
  */
 export function rowsOf<Data, Row>(
   select: (data: Data, options: WriteOptions) => Iterable<Row>,

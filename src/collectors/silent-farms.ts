@@ -1,22 +1,22 @@
-// Says when a farm is asked for whose proxy does not answer the appliance. A call for it takes 20 s,
-// and on some releases never ends, which leaves a process on the appliance (docs/api.md §1.6). So
-// silent farms are asked rarely, and one in a run. ask-farms.ts makes the calls.
+// Decides when to ask for a silent farm, whose proxy does not answer the appliance. The call takes
+// 20 s, and on some releases never ends, which leaves a process on the appliance (docs/api.md §1.6). So
+// silent farms are asked for rarely, and one in a run. ask-farms.ts makes the calls.
 
 import type { Farm } from '../appliance/farm.ts';
 import type { CollectContext } from './collector.ts';
 
 /** The time between two calls for silent farms, where such a call ends. */
 const silentEveryMs = 90_000;
-/** The time after a call for a silent farm that did not end; doubled by each further one. */
+/** The time after a call for a silent farm that our limit ended; each further one doubles it. */
 const afterTimeoutMs = 120_000;
 const longestAfterTimeoutMs = 3_600_000;
-/** The time between two patient calls, for each silent farm: meanwhile nothing else is read. */
-const patientEveryMs = 1_800_000;
+/** The time between two calls with a full wait, for each silent farm: meanwhile nothing else is read. */
+const fullWaitEveryMs = 1_800_000;
 const neverMs = Number.NEGATIVE_INFINITY;
 
 /**
- * Returns the silent farm to ask for in this run, if any: first one that has recovered, then the one
- * that waited longest of those that are due. A patient call waits until the appliance gives up.
+ * Returns the silent farm to ask for in this run, if any: one that has recovered, or, of those
+ * that are due, the one that waited longest. A call with a full wait lasts until the appliance gives up.
  */
 export function nextSilent(context: CollectContext, listed: readonly Farm[], known: ReadonlyMap<string, Farm>) {
   const nowElapsedMs = context.elapsedNow();
@@ -28,9 +28,9 @@ export function nextSilent(context: CollectContext, listed: readonly Farm[], kno
   const isRested = nowElapsedMs - Math.max(neverMs, ...silent.map((each) => each.lastElapsedMs)) >= silentEveryMs;
   const due = silent.find(({ was, lastElapsedMs }) => isRested && nowElapsedMs - lastElapsedMs >= pauseMs(was));
   const next = recovered ?? due;
-  const patientAtElapsedMs = next?.was?.lastAsk?.patientAtElapsedMs ?? neverMs;
-  const isPatient = nowElapsedMs - patientAtElapsedMs > silent.length * patientEveryMs;
-  return next && { farm: next.farm, isPatient, hasRecovered: recovered !== undefined };
+  const fullWaitAtElapsedMs = next?.was?.lastAsk?.fullWaitAtElapsedMs ?? neverMs;
+  const isFullWait = nowElapsedMs - fullWaitAtElapsedMs > silent.length * fullWaitEveryMs;
+  return next && { farm: next.farm, isFullWait, hasRecovered: recovered !== undefined };
 }
 
 /** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
@@ -48,7 +48,7 @@ function pauseMs(farm: Pick<Farm, 'lastAsk'> | undefined): number {
   return timeouts === 0 ? silentEveryMs : Math.min(afterTimeoutMs * 2 ** (timeouts - 1), longestAfterTimeoutMs);
 }
 
-/** Returns when a silent farm is asked again; undefined for one whose calls end, which is soon. */
+/** Returns when a silent farm is asked for again; undefined for one whose calls end: that is soon. */
 export function nextAskElapsedMs({ isSilent, lastAsk }: Farm): number | undefined {
   return isSilent && lastAsk?.timeouts ? lastAsk.atElapsedMs + pauseMs({ lastAsk }) : undefined;
 }
@@ -62,7 +62,7 @@ export function askedAtElapsedMs(farm: Farm | undefined): number {
   return farm?.lastAsk?.atElapsedMs ?? neverMs;
 }
 
-/** Compares two moments, of which both may be never. */
+/** Compares two moments; both may be never. */
 export function compareMoments(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }

@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { type ApplianceCollector, farmAreas } from './collector.ts';
+import { type ApplianceWideCollector, farmAreas } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmsSummary {
@@ -24,7 +24,7 @@ const farmRows = rowsOf((summary: FarmsSummary) => summary.farms, { farm: ({ nam
 const profilesOfModule = { lslb: ['http', 'l4xnat'], gslb: ['gslb'], dslb: ['datalink'] } as const;
 
 /** The cheapest inventory. It has no status at all, and none is made up (docs/api.md §3.8). */
-export const summaryCollector: ApplianceCollector<FarmsSummary> = {
+export const summaryCollector: ApplianceWideCollector<FarmsSummary> = {
   name: 'summary',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { plural } from '../lib/text.ts';
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 const bytesPerMebibyte = 1_048_576;
@@ -46,7 +46,7 @@ const modeRows = rowsOf(({ cpu }: SystemStats) => cpu, { mode: ({ mode }) => mod
 const systemRows = rowsOf((stats: SystemStats) => [stats], {});
 
 /** CPU, load and memory. The call samples the CPU for one second on the appliance. */
-export const systemCollector: ApplianceCollector<SystemStats> = {
+export const systemCollector: ApplianceWideCollector<SystemStats> = {
   name: 'system',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,

@@ -26,8 +26,8 @@ export interface ProbeResult {
   readonly connectSeconds?: number;
   readonly failure?: ProbeFailure;
   /**
-   * The certificate that the server presented for itself, also in a handshake that failed then, as
-   * where it demands one of its clients.
+   * The certificate of the server, also if the handshake failed after it, as where clients must
+   * present one.
    */
   readonly certificate?: ServedCertificate;
 }

@@ -104,7 +104,7 @@ export function vipTargets(
   });
 }
 
-/** Returns false for the farms that are left out where nobody says whether to probe. */
+/** Returns false for farms that are not probed unless the configuration says so. */
 export function isWanted({ profile }: Pick<Farm, 'profile'>, { l4Only }: Pick<VipSettings, 'l4Only'>): boolean {
   return !l4Only || profile === 'l4xnat';
 }

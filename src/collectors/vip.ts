@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { certificatesCollector, type Certificate } from './certificates.ts';
-import { type ApplianceCollector, farmAreas } from './collector.ts';
+import { type ApplianceWideCollector, farmAreas } from './collector.ts';
 import { farmConfigCollector } from './farm-config.ts';
 import { farmsCollector } from './farms.ts';
 import { rowsOf } from './rows.ts';
@@ -84,17 +84,17 @@ const maxAtOnce = 3;
 /** The same for all appliances together. */
 export const maxProbesAtOnce = 64;
 /** Limit for a farm that did not answer last time: hundreds of them must not fill the interval. */
-const impatientMs = 1_000;
+const quickMs = 1_000;
 
 /**
  * Connects to the addresses of TCP farms as a client would, also to those that went down within the
- * last day. An L4 farm is one for TCP once a connection to it has succeeded: the read that tells
- * could cut it. Until then a failure says only why it is not known whether it serves. While the
- * list of farms is away the last one serves: nobody else tells then whether clients are served.
- * vip-targets.ts decides what may be connected to, and that L4 farms alone are where the configuration
- * does not say.
+ * last day. An L4 farm counts as one for TCP after the first connection, since the read that would
+ * tell could cut it; until then, a failure does not show that it is down. While the list of farms
+ * is away, the last one is used, because nothing else tells whether clients are served.
+ * vip-targets.ts decides what may be connected to: L4 farms alone, unless the configuration says
+ * more.
  */
-export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = {
+export const vipCollector: ApplianceWideCollector<readonly ProbedFarm[]> = {
   name: 'vip',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -121,7 +121,7 @@ export const vipCollector: ApplianceCollector<readonly ProbedFarm[]> = {
     };
     if (!known.farms.some((farm) => isWanted(farm, settings))) return [];
     const probeNow = async (target: VipTarget, ranAtElapsedMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
-      const limit = hasTimedOut(earlier) ? { withinMs: impatientMs } : {};
+      const limit = hasTimedOut(earlier) ? { withinMs: quickMs } : {};
       const probe = (request: ProbeRequest) => inSlot(signal, () => probeVip(request, signal));
       const probedAtElapsedMs = elapsedNow();
       const result = await probeFarm(target, limit, probe);

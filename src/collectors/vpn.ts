@@ -1,5 +1,5 @@
 import { stateWord } from '../lib/states.ts';
-import type { ApplianceCollector } from './collector.ts';
+import type { ApplianceWideCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 interface VpnState {
@@ -25,7 +25,7 @@ const vpnRows = rowsOf((list: readonly VpnState[]) => list, { vpn: ({ name }) =>
  * VPN states from the list; the detail of a VPN holds its shared secret and is never polled
  * (docs/api.md §3.15).
  */
-export const vpnCollector: ApplianceCollector<readonly VpnState[]> = {
+export const vpnCollector: ApplianceWideCollector<readonly VpnState[]> = {
   name: 'vpn',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

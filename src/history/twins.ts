@@ -2,7 +2,7 @@ import { applianceCollector } from '../collectors/appliance.ts';
 import type { Farm } from '../appliance/farm.ts';
 import { backendsCollector } from '../collectors/backends.ts';
 import { certificatesCollector } from '../collectors/certificates.ts';
-import { type Collector, isFarmCollector } from '../collectors/collector.ts';
+import { type Collector, isPerFarmCollector } from '../collectors/collector.ts';
 import type { ConfiguredKind, ConfiguredObject, ConfiguredSettings } from '../collectors/configured.ts';
 import { farmConfigCollector } from '../collectors/farm-config.ts';
 import { farmsCollector } from '../collectors/farms.ts';
@@ -113,7 +113,7 @@ function objectWords({ object, farm, service, name }: TwinDifference): string {
 /** Returns the keys of the readings to compare: of farms those that both have. */
 function keysOf(collector: Collector, here: Readings, there: Readings): readonly string[] {
   const { name } = collector;
-  if (!isFarmCollector(collector)) return [name];
+  if (!isPerFarmCollector(collector)) return [name];
   const common = new Set(farmsIn(there).map((farm) => farm.name));
   // Backends of other farms are in their configuration.
   const isRead = (farm: Farm): boolean =>

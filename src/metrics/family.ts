@@ -12,8 +12,8 @@ export interface Family {
 }
 
 /**
- * A family with one series per state of a closed list, of which exactly one is 1; it always knows
- * `unknown`.
+ * A family with one series per state of a closed list; exactly one of them is 1. The list always
+ * has `unknown`.
  */
 export interface StateSet extends Family {
   readonly states: readonly string[];

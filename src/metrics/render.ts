@@ -3,14 +3,14 @@ import type { Emit, Family, Labels, StateSet, Value } from './family.ts';
 import { digestForm } from '../lib/text.ts';
 import type { Format } from './exposition.ts';
 
-/** The samples of a reading in a registry of prom-client, ready to be rendered. */
+/** Samples in a registry of prom-client, ready to be rendered. */
 export interface FilledRegistry {
   readonly registry: Registry;
   /** The families with samples, in the order of their first one. */
   readonly families: readonly FamilySize[];
 }
 
-/** A family of a reading, and how many series it has there. */
+/** A family, and how many series it has in a registry. */
 export interface FamilySize {
   readonly family: Family;
   readonly series: number;

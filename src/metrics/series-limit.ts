@@ -7,24 +7,23 @@ import type { FamilySize } from './render.ts';
  */
 const maxDetailRatio = 0.8;
 
-interface LimitedReading {
+interface LimitedSamples {
   readonly families: readonly FamilySize[];
   /** Undefined if it is not limited. */
   readonly rank: number | undefined;
 }
 
 /**
- * Returns the families of each limited reading that stay within the limit; undefined if all do.
- * First come those that are not details, by the rank of their reading, then details; both in the
- * order of the keys. The result depends on names and sizes, not on the order of polls, so that the
+ * Returns the families under each limited key that stay within the limit; undefined if all do.
+ * First come those that are not details, by their rank, then details; both in the order of the keys. The result depends on names and sizes, not on the order of polls, so that the
  * same farms keep their series from poll to poll. A family is left out whole: half of it would read
  * as if the other half were gone.
  */
 export function familiesWithinLimit(
-  readings: ReadonlyMap<string, LimitedReading>,
+  samples: ReadonlyMap<string, LimitedSamples>,
   maxSeries: number,
 ): ReadonlyMap<string, ReadonlySet<Family>> | undefined {
-  const limited = [...readings].flatMap(([key, { families, rank }]) =>
+  const limited = [...samples].flatMap(([key, { families, rank }]) =>
     rank === undefined ? [] : { key, families, rank },
   );
   const maxDetails = Math.floor(maxSeries * maxDetailRatio);

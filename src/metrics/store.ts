@@ -1,6 +1,6 @@
-// Keeps the rendered text of all readings, and joins it into the exposition of a scrape. prom-client
-// renders the families once for each reading (render.ts), not once for each scrape. The store alone
-// changes this text: pollers put and remove it by appliance and key. Several scrapes at the same
+// Keeps the samples of all appliances as rendered text, and joins it into the exposition of a scrape.
+// prom-client renders samples once, when they are put (render.ts), and not at each scrape. The store
+// alone changes this text: pollers put and remove it by appliance and key. Several scrapes at the same
 // time share one exposition, which every change discards. Read on in render.ts, exposition.ts and
 // series-limit.ts.
 
@@ -12,11 +12,11 @@ import { familiesWithinLimit } from './series-limit.ts';
 
 export type MetricsStore = ReturnType<typeof createMetricsStore>;
 
-/** A reading with more series is rendered family by family, with other work in between. */
+/** More series are rendered family by family, with other work in between. */
 const maxSeriesAtOnce = 2_000;
 
-/** A reading of an appliance under its key. A newer one replaces it. */
-interface StoredReading {
+/** The samples of an appliance under one key, mostly those of a reading. Newer ones replace them. */
+interface StoredSamples {
   /** All of its families, also those that are left out. */
   readonly families: readonly FamilySize[];
   /** The families within the limit, rendered or not yet. */
@@ -27,20 +27,20 @@ interface StoredReading {
   readonly rank: number | undefined;
 }
 
-/** The lines of a family. All families of a reading share one buffer, which takes less memory. */
+/** The lines of a family. All families under a key share one buffer, which takes less memory. */
 interface FamilyLines extends TextRange {
   readonly family: Family;
 }
 
-/** The limit that a reading shares with the others of its appliance. */
+/** The limit that all samples of an appliance share. */
 interface Limit {
   readonly maxSeries: number;
-  /** Readings with a lower rank get their series first. */
+  /** Samples with a lower rank get their series first. */
   readonly rank: number;
 }
 
-/** The readings of one appliance, in the order in which their keys were put first. */
-type StoredReadings = Map<string, StoredReading>;
+/** The samples of one appliance by key, in the order in which the keys were put first. */
+type ApplianceSamples = Map<string, StoredSamples>;
 
 /**
  * Holds the finished text of all appliances and joins it into expositions, family by family;
@@ -48,7 +48,7 @@ type StoredReadings = Map<string, StoredReading>;
  */
 export function createMetricsStore(families: readonly Family[]) {
   const headers = Promise.all(families.map(headerOf));
-  let appliances: ReadonlyMap<string, StoredReadings> = new Map();
+  let appliances: ReadonlyMap<string, ApplianceSamples> = new Map();
   const rendering = new Set<Promise<void>>();
   /** The cache of expositions of all appliances; emptied by every change. */
   const cache = new Map<string, Promise<Exposition>>();
@@ -60,23 +60,23 @@ export function createMetricsStore(families: readonly Family[]) {
      */
     arrange(names: readonly string[], emptied: ReadonlySet<string> = new Set()): void {
       const before = appliances;
-      const kept = (name: string): StoredReadings | undefined => (emptied.has(name) ? undefined : before.get(name));
+      const kept = (name: string): ApplianceSamples | undefined => (emptied.has(name) ? undefined : before.get(name));
       appliances = new Map(names.map((name) => [name, kept(name) ?? new Map()]));
       cache.clear();
     },
     /**
      * Replaces what an appliance has under this key. It is rendered at once, and every later
      * exposition has it, as far as the limit allows. Returns the number of series that are left out
-     * now, of this reading and of others.
+     * now, under this key and others.
      */
     put(appliance: string, key: string, filled: FilledRegistry, limit?: Limit): number {
-      const readings = appliances.get(appliance);
-      if (!readings) return 0;
+      const samples = appliances.get(appliance);
+      if (!samples) return 0;
       const { families } = filled;
-      const stored: StoredReading = { families, allowed: families, lines: [], rank: limit?.rank };
-      readings.set(key, stored);
+      const stored: StoredSamples = { families, allowed: families, lines: [], rank: limit?.rank };
+      samples.set(key, stored);
       cache.clear();
-      const leftOut = limit ? applyLimit(readings, limit.maxSeries) : 0;
+      const leftOut = limit ? applyLimit(samples, limit.maxSeries) : 0;
       const rendered = render(filled, stored).finally(() => rendering.delete(rendered));
       rendering.add(rendered);
       return leftOut;
@@ -84,7 +84,7 @@ export function createMetricsStore(families: readonly Family[]) {
     remove(appliance: string, key: string): void {
       if (appliances.get(appliance)?.delete(key)) cache.clear();
     },
-    /** Returns the numbers of series in the limited readings of an appliance. */
+    /** Returns the numbers of series of an appliance that are limited. */
     series(appliance: string): { readonly shown: number; readonly leftOut: number } {
       const sums = { shown: 0, leftOut: 0 };
       for (const { families, allowed, rank } of appliances.get(appliance)?.values() ?? []) {
@@ -104,9 +104,9 @@ export function createMetricsStore(families: readonly Family[]) {
       withoutConfiguredLabels = false,
     ): Promise<Exposition> {
       const familyHeaders = await headers;
-      // All or nothing: readings that were put together come together.
+      // All or nothing: samples that were put together come together.
       while (rendering.size > 0) await Promise.all(rendering);
-      const chosen = [...appliances].flatMap(([name, readings]) => (!names || names.has(name) ? [readings] : []));
+      const chosen = [...appliances].flatMap(([name, samples]) => (!names || names.has(name) ? [samples] : []));
       const build = (): Promise<Exposition> =>
         createExposition(join(familyHeaders, format, chosen, withoutConfiguredLabels), encoding);
       if (names) return await build();
@@ -119,21 +119,21 @@ export function createMetricsStore(families: readonly Family[]) {
 }
 
 /** Removes the families above the limit; returns the number of their series. */
-function applyLimit(readings: StoredReadings, maxSeries: number): number {
+function applyLimit(samples: ApplianceSamples, maxSeries: number): number {
   let leftOut = 0;
-  for (const [key, allowedNow] of familiesWithinLimit(readings, maxSeries) ?? []) {
-    const reading = readings.get(key);
-    const allowed = reading?.allowed.filter(({ family }) => allowedNow.has(family)) ?? [];
-    if (!reading || allowed.length === reading.allowed.length) continue;
-    leftOut += totalSeries(reading.allowed) - totalSeries(allowed);
-    reading.allowed = allowed;
-    reading.lines = reading.lines.filter(({ family }) => allowedNow.has(family));
+  for (const [key, allowedNow] of familiesWithinLimit(samples, maxSeries) ?? []) {
+    const stored = samples.get(key);
+    const allowed = stored?.allowed.filter(({ family }) => allowedNow.has(family)) ?? [];
+    if (!stored || allowed.length === stored.allowed.length) continue;
+    leftOut += totalSeries(stored.allowed) - totalSeries(allowed);
+    stored.allowed = allowed;
+    stored.lines = stored.lines.filter(({ family }) => allowedNow.has(family));
   }
   return leftOut;
 }
 
-/** Renders a reading; meanwhile, a later reading may have taken the place of some families. */
-async function render({ registry }: FilledRegistry, stored: StoredReading): Promise<void> {
+/** Renders samples; meanwhile, later ones may have taken the place of some families. */
+async function render({ registry }: FilledRegistry, stored: StoredSamples): Promise<void> {
   const families = stored.allowed;
   const isLong = totalSeries(families) > maxSeriesAtOnce;
   const texts: (readonly [Family, string])[] = [];
@@ -163,12 +163,12 @@ type Header = readonly [Family, Readonly<Record<Format, TextRange>>];
 function join(
   headers: readonly Header[],
   format: Format,
-  chosen: readonly StoredReadings[],
+  chosen: readonly ApplianceSamples[],
   withoutConfiguredLabels: boolean,
 ): readonly TextRange[] {
   const linesOf = new Map<Family, TextRange[]>(headers.map(([family]) => [family, []]));
-  for (const readings of chosen)
-    for (const { lines } of readings.values())
+  for (const samples of chosen)
+    for (const { lines } of samples.values())
       for (const each of lines) {
         const { family } = each;
         const isStripped = withoutConfiguredLabels && family.hasConfiguredLabels;

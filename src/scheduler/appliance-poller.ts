@@ -8,7 +8,7 @@
 // ../state/             keeps the reading (appliance-state.ts), and notifies its listeners:
 // reading-publisher.ts  writes the samples into the store of `/metrics`
 // run-lifecycle.ts      ends the run; its job waits for the next tick
-// status-publisher.ts   publishes the poller's own metrics
+// poller-status.ts   publishes the poller's own metrics
 //
 // job.ts alone changes a job and its run. refresh.ts reads out of schedule what a change has made out
 // of date. Steps of several jobs run at the same time, up to `max_concurrent_per_appliance`; those of
@@ -17,7 +17,7 @@
 import type { Area } from '../appliance/api/table.ts';
 import type { CallReport } from '../appliance/client.ts';
 import { activationCollector } from '../collectors/activation.ts';
-import { isFarmCollector } from '../collectors/collector.ts';
+import { isPerFarmCollector } from '../collectors/collector.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { steadyNow } from '../lib/time.ts';
 import { Calls } from './calls.ts';
@@ -43,7 +43,7 @@ import {
   createPollerServices,
 } from './poller-services.ts';
 import { Refresh } from './refresh.ts';
-import { StatusPublisher } from './status-publisher.ts';
+import { PollerStatus } from './poller-status.ts';
 import { StepExecutor } from './step-executor.ts';
 import { RunLifecycle } from './run-lifecycle.ts';
 
@@ -67,7 +67,7 @@ export class AppliancePoller {
   readonly counters: Counters;
   readonly state: ApplianceState;
   readonly #services: PollerServices;
-  readonly #publisher: StatusPublisher;
+  readonly #pollerStatus: PollerStatus;
   readonly #closing = new AbortController();
   readonly #calls: Calls;
   readonly #lifecycle: RunLifecycle;
@@ -87,7 +87,7 @@ export class AppliancePoller {
     const { connect, breaker, log, jobs, polling, state } = services;
     this.#services = services;
     this.state = state;
-    this.#publisher = new StatusPublisher(services);
+    this.#pollerStatus = new PollerStatus(services);
     this.#aheadMs = state.elapsedNow() - steadyNow();
     this.#calls = new Calls({
       connect,
@@ -104,7 +104,7 @@ export class AppliancePoller {
       notBefore: parts.handover?.notBefore,
       elapsedNow: state.elapsedNow,
     });
-    this.#lifecycle = new RunLifecycle({ ...services, calls: this.#calls, publisher: this.#publisher });
+    this.#lifecycle = new RunLifecycle({ ...services, calls: this.#calls, pollerStatus: this.#pollerStatus });
     this.#executor = new StepExecutor({
       ...services,
       calls: this.#calls,
@@ -139,7 +139,7 @@ export class AppliancePoller {
 
   /** Publishes the inherited counters before anything was read. */
   publish(): void {
-    this.#publisher.publish();
+    this.#pollerStatus.publish();
   }
 
   /**
@@ -149,7 +149,7 @@ export class AppliancePoller {
   start(): void {
     // A reload may close it while it waits for its start.
     if (this.#isClosed) return;
-    this.#makeDue([...this.#services.jobs.values()].toSorted(byPriority));
+    this.#makeDue([...this.#services.jobs.values()].toSorted(inStartOrder));
   }
 
   /**
@@ -196,8 +196,8 @@ export class AppliancePoller {
       const job = jobs.get(collector);
       if (job) missRun(job);
     }
-    if (expired.length > 0) this.#publisher.publish();
-    else this.#publisher.publishIfChanged();
+    if (expired.length > 0) this.#pollerStatus.publish();
+    else this.#pollerStatus.publishIfChanged();
     const lost = new Set(
       expired.flatMap(({ collector, askedAtElapsedMs }) =>
         askedAtElapsedMs < this.#jumpedAtElapsedMs ? collector : [],
@@ -208,7 +208,7 @@ export class AppliancePoller {
 
   status(): ApplianceStatus {
     this.expire();
-    return this.#publisher.status();
+    return this.#pollerStatus.status();
   }
 
   async close(): Promise<void> {
@@ -246,13 +246,13 @@ export class AppliancePoller {
         if (this.#services.state.staleCollectors.has(job.collector.name)) this.#makeDue([job]);
       });
     }
-    this.#makeDue(jobs.toSorted(byPriority));
+    this.#makeDue(jobs.toSorted(inStartOrder));
   }
 
   /** Returns true for what asks or probes each farm while the first list is on its way. */
   #waitsForFarms({ collector }: Job): boolean {
     const isNeeded =
-      (isFarmCollector(collector) || collector.makesNoCalls === true) && !this.#services.state.facts.farms;
+      (isPerFarmCollector(collector) || collector.makesNoCalls === true) && !this.#services.state.facts.farms;
     return isNeeded && ['farms', 'summary'].some((name) => this.#services.jobs.get(name)?.run);
   }
 
@@ -290,10 +290,10 @@ export class AppliancePoller {
 
   async #runFarm(job: Job, farm: string): Promise<void> {
     const { collector } = job;
-    if (!isFarmCollector(collector) || this.#lifecycle.reasonToSkip(job) || this.#isClosed) return;
+    if (!isPerFarmCollector(collector) || this.#lifecycle.reasonToSkip(job) || this.#isClosed) return;
     const step = await this.#executor.readFarm(job, collector, farm);
     if (step) this.#followUp(step);
-    this.#publisher.publish();
+    this.#pollerStatus.publish();
   }
 
   #recordCall(report: CallReport): void {
@@ -305,7 +305,7 @@ export class AppliancePoller {
 
   /** Reads at once what a step has shown to be out of date. */
   #followUp({ changes, reason }: StepOutcome): void {
-    this.#publisher.invalidate();
+    this.#pollerStatus.invalidate();
     if (reason === 'unlicensed') this.#recheckActivation();
     if (!changes) return;
     const { changedFarms, newFarms, version, isReactivated } = changes;
@@ -380,7 +380,7 @@ export class AppliancePoller {
 }
 
 /** Orders jobs: the first group, then the others, and last those that make no calls. */
-function byPriority(one: Job, other: Job): number {
+function inStartOrder(one: Job, other: Job): number {
   const groupOf = ({ collector }: Job): number =>
     collector.makesNoCalls ? 2 : firstGroup.includes(collector.name) ? 0 : 1;
   return groupOf(one) - groupOf(other);

@@ -4,15 +4,19 @@ import { steadyNow } from '../lib/time.ts';
 export type CallQueue = ReturnType<typeof createCallQueue>;
 
 /**
- * What a call waits for. `immediate`: for a slot alone; its cost delays those after it. `urgent`:
- * also for the budget of all calls. `routine`: the same; it is charged to the routine budget too,
- * for which its step has waited.
+ * The priorities of a step and its calls, the highest first. `immediate`: a farm that is read out
+ * of schedule; its calls wait for a slot alone, and their cost delays those after it. `first`: the
+ * list of farms, for which people wait. `urgent`: what a person, a start or a change waits for, and
+ * farms whose states only this read tells. `routine`: all else; its step has waited for the routine
+ * budget, and is charged to it too.
  */
-export type CallPriority = 'immediate' | 'urgent' | 'routine';
+export const priorities = ['immediate', 'first', 'urgent', 'routine'] as const;
+
+export type Priority = (typeof priorities)[number];
 
 interface QueuedCall {
   readonly signal: AbortSignal;
-  readonly priority: CallPriority;
+  readonly priority: Priority;
 }
 
 export interface CallQueueOptions {
@@ -62,7 +66,7 @@ export function createCallQueue({
      * Charges the time that a call kept the appliance busy: only immediate calls start until the
      * ratio is kept again, and no routine step until that of routine calls is.
      */
-    charge(busySeconds: number, priority: CallPriority): void {
+    charge(busySeconds: number, priority: Priority): void {
       // A call of d seconds may be followed by the next one after d / ratio, counted from its
       // start.
       const busyMs = busySeconds * 1_000;

@@ -4,10 +4,10 @@ import type { EndpointRow } from '../appliance/api/row.ts';
 import { endpoints } from '../appliance/api/table.ts';
 import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf, UnreadableField } from '../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import type { ReadFrom, CollectorReadOptions } from '../collectors/collector.ts';
+import type { Read, CollectorReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from '../state/status.ts';
-import { type CallQueue, createCallQueue, type CallPriority, type NotBefore } from './call-queue.ts';
+import { type CallQueue, createCallQueue, type NotBefore, type Priority } from './call-queue.ts';
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
 export class NotAskedError extends Error {
@@ -23,9 +23,10 @@ export class NotAskedError extends Error {
 /** The calls of one step of a run, and what they leave behind. */
 export interface StepCalls {
   readonly signal: AbortSignal;
-  readonly priority: CallPriority;
+  readonly priority: Priority;
   /** Returns why no further call may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
+  /** When the first of them was made, or one of an earlier step on which the reading also rests. */
   askedAtElapsedMs: number | undefined;
   spentSeconds: number;
   /** Routes that the appliance lacks, as far as it was asked. */
@@ -61,7 +62,7 @@ export const missingForMs = 3_600_000;
 /** The time limit of a ping, which every appliance answers in a second. */
 const pingLimitMs = 4_000;
 /** The least time limit of a call that waits for proxies. */
-const minLimitMs = 7_000;
+const minProxyCallLimitMs = 7_000;
 const betweenPingsMs = 2_000;
 
 interface MissingRoute {
@@ -103,7 +104,7 @@ export class Calls {
     return this.#queue.notBefore;
   }
 
-  reader(step: StepCalls): ReadFrom {
+  readFor(step: StepCalls): Read {
     return async (key, params, options = {}) => {
       const known = this.#missing.get(key);
       if (known && this.#parts.elapsedNow() < known.untilElapsedMs) throw known.error;
@@ -220,8 +221,8 @@ export class Calls {
     const usualMs = this.#usualMs.get(key);
     if (usualMs === undefined) return undefined;
     const { timeoutMs } = this.#parts;
-    const maxMs = Math.max(timeoutMs, patienceMsOf(key));
-    return Math.min(Math.max(3 * usualMs, Math.min(minLimitMs, timeoutMs)), maxMs);
+    const maxMs = Math.max(timeoutMs, maxProxyWaitMsOf(key));
+    return Math.min(Math.max(3 * usualMs, Math.min(minProxyCallLimitMs, timeoutMs)), maxMs);
   }
 
   #onCall(report: CallReport): void {
@@ -257,7 +258,7 @@ function isTransportFailure(reason: FailureReason | undefined): reason is 'conne
 }
 
 function asksProxies(key: ReadKey): boolean {
-  return patienceMsOf(key) > 0;
+  return maxProxyWaitMsOf(key) > 0;
 }
 
 function sleepsMsOf(key: ReadKey): number {
@@ -266,7 +267,7 @@ function sleepsMsOf(key: ReadKey): number {
 }
 
 /** Returns how long the appliance may wait for proxies before it answers; 0 if it asks none. */
-function patienceMsOf(key: ReadKey): number {
+function maxProxyWaitMsOf(key: ReadKey): number {
   const row: EndpointRow = endpoints[key];
-  return row.patienceMs ?? 0;
+  return row.maxProxyWaitMs ?? 0;
 }

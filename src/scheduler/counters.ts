@@ -106,7 +106,7 @@ export function createCounters(name: string) {
     },
     countUnreadable: (endpoint: string, field: string, count: number): void =>
       unreadableCounter.inc({ appliance, endpoint, field }, count),
-    onDropped: (reason: DropReason, series: number): void => dropCounter.inc({ appliance, reason }, series),
+    countDropped: (reason: DropReason, series: number): void => dropCounter.inc({ appliance, reason }, series),
     /** Returns the current counts; series of our own are not limited, and not counted. */
     current: (): FilledRegistry => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),
   };

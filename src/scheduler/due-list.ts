@@ -1,8 +1,8 @@
 import { steadyNow } from '../lib/time.ts';
-import { isDue, type Job, priorityOf, stepPriorities } from './job.ts';
+import { priorities } from './call-queue.ts';
+import { isDue, type Job, priorityOf } from './job.ts';
 
 export interface DueListParts {
-  /** In order of priority. */
   readonly jobs: readonly Job[];
   /** How many steps that make calls may be under way. */
   readonly maxSteps: number;
@@ -89,7 +89,8 @@ export class DueList {
   }
 }
 
+/** Orders by priority; of two alike, the one that is due first. */
 function goesBefore(one: Job, other: Job): boolean {
-  const rankOf = (job: Job): number => stepPriorities.indexOf(priorityOf(job));
+  const rankOf = (job: Job): number => priorities.indexOf(priorityOf(job));
   return rankOf(one) === rankOf(other) ? one.due.steadyMs < other.due.steadyMs : rankOf(one) < rankOf(other);
 }

@@ -10,8 +10,8 @@ import type { Job } from './job.ts';
 /** A farm that is read for its numbers alone is read with every fourth run. */
 const maxRunsPerRound = 4;
 /**
- * The age from which a list of backends is read at the cost of the urgent budget, and the time in
- * which all of that age are read: the state of a farm does not tell that a backend was removed.
+ * A list of backends of this age is read at the cost of the urgent budget, and all such lists
+ * within the second time: the state of a farm does not tell that a backend was removed.
  */
 const oldListMs = 4_500_000;
 const oldListsWithinMs = 900_000;
@@ -29,8 +29,8 @@ export class FarmReadPlanner {
   }
 
   /**
-   * Returns true for a reading whose states are known without it, from the fresh state of its farm:
-   * it may be as old as its numbers.
+   * Returns true if the fresh state of the farm implies all states of this reading. Then only its
+   * numbers grow old.
    */
   areStatesKnown({ collector, farm }: Origin): boolean {
     if (farm === undefined) return false;
@@ -83,7 +83,7 @@ export class FarmReadPlanner {
   }
 }
 
-/** Returns in how many runs of a collector the farms are read once that need no read for their states. */
+/** Returns how many runs it takes to read every farm whose states are known without it. */
 export function runsPerRound({ maxStaleMs, intervalMs }: Pick<Job, 'maxStaleMs' | 'intervalMs'>): number {
   return Math.min(Math.max(Math.floor(maxStaleMs / intervalMs) - 1, 1), maxRunsPerRound);
 }

@@ -37,7 +37,7 @@ export interface FleetParts<Appliance extends PolledAppliance> {
 
 export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run'>;
 
-/** The state that a poller takes over from the one that it replaces. */
+/** The state of a replaced poller for the one that replaces it. */
 export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'handover'>>;
 
 interface Watched<Appliance> {

@@ -1,9 +1,10 @@
 import type { Farm } from '../appliance/farm.ts';
 import type { FailureReason } from '../appliance/errors.ts';
-import { type Collector, type FarmCollector, isFarmCollector } from '../collectors/collector.ts';
+import { type Collector, type PerFarmCollector, isPerFarmCollector } from '../collectors/collector.ts';
 import { maxDelayMs } from '../lib/cron.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { StateDelta } from '../state/appliance-state.ts';
+import type { Priority } from './call-queue.ts';
 import type { SkipReason } from '../state/status.ts';
 
 export interface ScheduledCollector {
@@ -44,7 +45,7 @@ interface JobState extends ScheduledCollector {
   blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True after its first run, also if that was skipped. */
   hadFirstRun: boolean;
-  /** The cost of its last run for the appliance, without farms that were read out of schedule. */
+  /** The cost of its last run for the appliance; used unless it asks farm by farm. */
   spentSeconds: number;
   runs: number;
   /** When each farm was last read, the longest ago first; used if it asks farm by farm. */
@@ -101,7 +102,7 @@ interface ByFarmState extends FarmReader {
 
 /** Reads farms one by one. */
 export interface FarmReader {
-  readonly collectFarm: Awaited<ReturnType<FarmCollector['begin']>>;
+  readonly collectFarm: Awaited<ReturnType<PerFarmCollector['begin']>>;
   /** When it asked for what concerns all farms; undefined if it did not. */
   readonly askedAtElapsedMs: number | undefined;
 }
@@ -269,22 +270,15 @@ export function forgetFarms({ readFarms }: JobState, isGone: (farm: string) => b
 
 /** Returns true for the first job, unless it asks farm by farm: others would never be taken. */
 export function isFirst({ rank, collector }: Pick<Job, 'rank' | 'collector'>): boolean {
-  return rank === 0 && !isFarmCollector(collector);
+  return rank === 0 && !isPerFarmCollector(collector);
 }
 
 export function isDue({ steadyMs, unixMs }: Due): boolean {
   return steadyMs <= steadyNow() || (unixMs !== undefined && unixMs <= Date.now());
 }
 
-/** Priorities of steps, the highest first; of two alike, the one that is due first is made. */
-export const stepPriorities = ['first', 'urgent', 'routine'] as const;
-
-/**
- * Returns the priority of the next step of a job. `first`: the list of farms, for which people wait.
- * `urgent`: what a person, a start or a change waits for, and farms whose states only this read
- * tells. `routine`: all else, which is charged to the routine budget too.
- */
-export function priorityOf(job: Job): (typeof stepPriorities)[number] {
+/** Returns the priority of the next step of a job. */
+export function priorityOf(job: Job): Priority {
   const { collector, isUrgent, hadFirstRun, run } = job;
   if (isFirst(job)) return 'first';
   if (isUrgent || !hadFirstRun || collector.makesNoCalls) return 'urgent';
@@ -297,7 +291,7 @@ export function priorityOf(job: Job): (typeof stepPriorities)[number] {
  */
 export function waitsForRoutineBudget(job: Job): boolean {
   if (priorityOf(job) !== 'routine') return false;
-  if (isFarmCollector(job.collector)) return job.run?.byFarm !== undefined && !isDue(job.run.next);
+  if (isPerFarmCollector(job.collector)) return job.run?.byFarm !== undefined && !isDue(job.run.next);
   return job.spentSeconds > smallSeconds;
 }
 

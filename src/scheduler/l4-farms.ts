@@ -1,7 +1,10 @@
 import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { type SafeFarmName, profilesIn, safeFarmName } from '../appliance/safe-farm-name.ts';
-import type { ReadFrom } from '../collectors/collector.ts';
+import type { Read } from '../collectors/collector.ts';
+import type { FarmList } from '../collectors/farms.ts';
+import type { FarmsSummary } from '../collectors/summary.ts';
+import type { Reading } from '../state/reading.ts';
 
 /**
  * A list that is older proves nothing: a farm that was made again under its name may have another
@@ -9,18 +12,12 @@ import type { ReadFrom } from '../collectors/collector.ts';
  */
 const provesForMs = 60_000;
 
-/** A list of farms that was read, and when it was asked for. */
-interface ListedFarms {
-  readonly askedAtElapsedMs: number;
-  readonly data: { readonly farms: readonly { readonly name: string; readonly profile: string | undefined }[] };
-}
-
 type Profiles = ReturnType<typeof profilesIn> | 'refused';
 
 export interface L4FarmsParts {
   readonly elapsedNow: () => number;
   /** Returns the newest lists that were read for other purposes. */
-  readonly listed: () => readonly ListedFarms[];
+  readonly listed: () => readonly Pick<Reading<FarmList | FarmsSummary>, 'askedAtElapsedMs' | 'data'>[];
 }
 
 /** Lets no read with a side effect on L4 farms name one (docs/api.md §1.7). */
@@ -42,9 +39,9 @@ export class L4Farms {
   /**
    * Resolves to the name of a farm that is not an L4 farm by a list of the last minute. If there is
    * none, reads the summary, which reads files alone; an appliance that refuses it is taken at the
-   * word of its list. A farm of which two lists differ is not asked.
+   * word of its list. A farm is not asked if two lists differ.
    */
-  async safeFarmName(read: ReadFrom, { name, profile }: Farm): Promise<SafeFarmName | undefined> {
+  async safeFarmName(read: Read, { name, profile }: Farm): Promise<SafeFarmName | undefined> {
     if (profile === 'l4xnat') return undefined;
     const listed = this.#listedAs(name);
     if (listed.some(({ farm }) => !farm)) return undefined;
@@ -55,8 +52,8 @@ export class L4Farms {
   }
 
   /**
-   * Returns what the lists say of a farm. One that says that it is an L4 farm counts for longer, so
-   * that a list which is read less often is not overruled between two reads.
+   * Returns what the lists say of a farm. An entry as an L4 farm counts for longer, so that it
+   * holds until that list is read again.
    */
   #listedAs(name: string) {
     const nowElapsedMs = this.#parts.elapsedNow();
@@ -68,7 +65,7 @@ export class L4Farms {
     });
   }
 
-  #readSummary(read: ReadFrom): Promise<Profiles> {
+  #readSummary(read: Read): Promise<Profiles> {
     const { elapsedNow } = this.#parts;
     if (this.#summary && elapsedNow() - this.#summary.atElapsedMs < provesForMs) return this.#summary.profiles;
     const summary = { atElapsedMs: elapsedNow(), profiles: profilesOf(read) };
@@ -80,7 +77,7 @@ export class L4Farms {
   }
 }
 
-async function profilesOf(read: ReadFrom): Promise<Profiles> {
+async function profilesOf(read: Read): Promise<Profiles> {
   try {
     return profilesIn(await read('readFarmsSummary', {}));
   } catch (error) {

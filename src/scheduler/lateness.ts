@@ -24,10 +24,9 @@ export class Lateness {
   }
 
   /**
-   * Returns the age up to which a reading is shown: `max_stale`, and while the appliance answers
-   * also the life that its job gave it when it came, or gives it now. Where
-   * `areStatesKnown`, a reading lives for two rounds over the farms, if they are longer: what it says
-   * of states is known without it.
+   * Returns the age up to which a reading is shown, the longest of: `max_stale`; while the appliance
+   * answers, also the life that its job gave it when it came, and gives it now; and if its states are
+   * known without it, two rounds over the farms.
    */
   maxAgeMs(
     { maxStaleMs, lifeMs }: Pick<Reading, 'maxStaleMs' | 'lifeMs'>,
@@ -42,8 +41,8 @@ export class Lateness {
   }
 
   /**
-   * Returns the time in which a job that asks farm by farm reads each of them once: the wait of the
-   * farm that has waited longest; 0 for another job. Failures stretch nothing here either.
+   * Returns the time of a round, in which each farm is read once: the wait of the farm that has waited
+   * longest, without time lost on failures. It is 0 for a job that does not ask farm by farm.
    */
   roundMs({ readFarms }: Pick<Job, 'readFarms'>): number {
     const [oldest] = readFarms.values();
@@ -51,9 +50,9 @@ export class Lateness {
   }
 
   /**
-   * Returns how long a reading stays while the appliance answers. An interval stretched beyond
-   * `max_stale` must not make it blink: then it stays for two of the intervals that are possible.
-   * Failures, and a call that is not answered yet, stretch nothing here, however long they take.
+   * Returns how long a reading stays while the appliance answers: `max_stale`, or two intervals as
+   * they are stretched, so that late runs do not make it blink. Time that was lost on failures, or on
+   * a call without an answer so far, stretches nothing.
    */
   lifeMs({ intervalMs, maxStaleMs, late, nextRunSteadyMs, lostBeforeMs }: Job): number {
     const waitedMs = this.#answeredAtSteadyMs - nextRunSteadyMs - (this.#lostMs - lostBeforeMs);

@@ -57,7 +57,7 @@ export interface AppliancePollerParts {
 }
 
 export interface PollerServices extends AppliancePollerParts {
-  /** By the name of the collector, in order of priority. */
+  /** By the name of the collector, in the order of the registry. */
   readonly jobs: ReadonlyMap<string, Job>;
   readonly state: ApplianceState;
   readonly readingPublisher: ReadingPublisher;
@@ -92,7 +92,7 @@ export function createPollerServices(parts: AppliancePollerParts): PollerService
   const lateness = handover?.lateness ?? new Lateness();
   const failures = new CollectorFailures(log, now);
   const readingLog = new ReadingLog(log);
-  const readingPublisher = new ReadingPublisher({ ...parts, jobs }, [counters, readingLog]);
+  const readingPublisher = new ReadingPublisher({ ...parts, jobs, readingLog });
   const listeners = [readingPublisher, counters, readingLog, failures, ...(parts.listeners ?? [])];
   const state = new ApplianceState({
     appliance,

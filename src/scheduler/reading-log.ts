@@ -39,7 +39,7 @@ export class ReadingLog implements StateListener {
       );
   }
 
-  onDropped(reason: DropReason, series: number): void {
+  logDropped(reason: DropReason, series: number): void {
     if (this.#dropped.has(reason)) return;
     this.#dropped.add(reason);
     const remedy =
@@ -49,7 +49,7 @@ export class ReadingLog implements StateListener {
     this.#log.warn({ reason, series, remedy }, 'series are left out of /metrics');
   }
 
-  onUnknownState(family: string, longWord: string): void {
+  logUnknownState(family: string, longWord: string): void {
     const word = longWord.slice(0, 64);
     const key = `${family} ${word}`;
     if (this.#words.has(key) || this.#words.size >= maxWords) return;

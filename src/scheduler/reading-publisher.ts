@@ -1,12 +1,13 @@
 import { collectors } from '../collectors/registry.ts';
-import { type Collector, isFarmCollector } from '../collectors/collector.ts';
+import { type Collector, isPerFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { StateListener } from '../state/appliance-state.ts';
 import { type NewReading, readingKey, type Origin } from '../state/reading.ts';
-import type { DropReason } from './counters.ts';
+import type { Counters } from './counters.ts';
 import type { Job } from './job.ts';
+import type { ReadingLog } from './reading-log.ts';
 
 export interface ReadingPublisherParts {
   readonly name: string;
@@ -15,35 +16,32 @@ export interface ReadingPublisherParts {
   readonly maxSeries: number;
   /** Backends that are up have no series of their own. */
   readonly compact: boolean;
-}
-
-/** Notified of series that are not shown as they were read. */
-interface SeriesListener {
-  onDropped(reason: DropReason, series: number): void;
-  /** A state word outside its closed list is shown as `unknown`. */
-  onUnknownState?(family: string, word: string): void;
+  readonly counters: Pick<Counters, 'countDropped'>;
+  readonly readingLog: Pick<ReadingLog, 'logDropped' | 'logUnknownState'>;
 }
 
 /** Publishes the readings of an appliance in `/metrics`, up to the series limit. */
 export class ReadingPublisher implements StateListener {
   readonly #parts: ReadingPublisherParts;
-  readonly #listeners: readonly SeriesListener[];
 
-  constructor(parts: ReadingPublisherParts, listeners: readonly SeriesListener[]) {
+  constructor(parts: ReadingPublisherParts) {
     this.#parts = parts;
-    this.#listeners = listeners;
     // A collector that is off now may have shown something without a reading.
     for (const { name } of collectors) if (!parts.jobs.has(name)) parts.store.remove(parts.name, name);
   }
 
   onReading({ collector, farm, data }: NewReading): void {
-    const { compact } = this.#parts;
+    const { compact, counters, readingLog } = this.#parts;
     const { leftOut, duplicates, unknownStates } = this.#show(collector, farm, data, compact);
-    for (const listener of this.#listeners) {
-      if (leftOut > 0) listener.onDropped('limit', leftOut);
-      if (duplicates > 0) listener.onDropped('duplicate', duplicates);
-      for (const { family, word } of unknownStates) listener.onUnknownState?.(family.name, word);
+    for (const [reason, series] of [
+      ['limit', leftOut],
+      ['duplicate', duplicates],
+    ] as const) {
+      if (series === 0) continue;
+      counters.countDropped(reason, series);
+      readingLog.logDropped(reason, series);
     }
+    for (const { family, word } of unknownStates) readingLog.logUnknownState(family.name, word);
   }
 
   onRemoved(origin: Origin, why: 'stale' | 'gone'): void {
@@ -54,7 +52,7 @@ export class ReadingPublisher implements StateListener {
 
   /** Shows what a collector says while it has no reading, if it says anything. */
   showWithoutReading(collector: Collector): void {
-    if (isFarmCollector(collector) || collector.withoutReading === undefined) return;
+    if (isPerFarmCollector(collector) || collector.withoutReading === undefined) return;
     this.#show(collector, undefined, collector.withoutReading, false);
   }
 

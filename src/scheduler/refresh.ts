@@ -1,5 +1,5 @@
 import type { Area } from '../appliance/api/table.ts';
-import { isFarmCollector } from '../collectors/collector.ts';
+import { isPerFarmCollector } from '../collectors/collector.ts';
 import type { Job } from './job.ts';
 
 export interface RefreshParts {
@@ -53,7 +53,7 @@ export class Refresh {
   async readFarm(farm: string, isNew: boolean): Promise<void> {
     if (this.#refreshing < maxRefreshing) {
       const jobs = [...this.#parts.jobs.values()].filter(
-        (job) => isFarmCollector(job.collector) && (isNew || job.collector.entity),
+        (job) => isPerFarmCollector(job.collector) && (isNew || job.collector.entity),
       );
       this.#refreshing += 1;
       await Promise.all(jobs.map((job) => this.#farmAgain(job, farm))).finally(() => {
@@ -118,5 +118,5 @@ export class Repeats {
 
 function kindOf(job: Job): 'lists' | 'farms' | 'probes' {
   if (job.collector.makesNoCalls) return 'probes';
-  return isFarmCollector(job.collector) ? 'farms' : 'lists';
+  return isPerFarmCollector(job.collector) ? 'farms' : 'lists';
 }

@@ -1,5 +1,5 @@
 import { activationCollector } from '../collectors/activation.ts';
-import { type Collector, isFarmCollector } from '../collectors/collector.ts';
+import { type Collector, isPerFarmCollector } from '../collectors/collector.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
@@ -19,7 +19,7 @@ import {
   waitForSchedule,
 } from './job.ts';
 import type { PollerServices } from './poller-services.ts';
-import type { StatusPublisher } from './status-publisher.ts';
+import type { PollerStatus } from './poller-status.ts';
 import { nextDue } from './schedule.ts';
 
 /** Reasons for which a collector does not run until something else has changed. */
@@ -31,9 +31,13 @@ const maxRatioOfFirst = 0.9;
 /** The time between two reads of the activation while the appliance is deactivated. */
 const whileDeactivatedMs = 60_000;
 
-interface RunLifecycleParts extends PollerServices {
+interface RunLifecycleParts
+  extends Pick<
+    PollerServices,
+    'jobs' | 'state' | 'readingPublisher' | 'counters' | 'lateness' | 'polling' | 'cron' | 'now' | 'random'
+  > {
   readonly calls: Calls;
-  readonly publisher: StatusPublisher;
+  readonly pollerStatus: PollerStatus;
 }
 
 /** Begins the runs of jobs, or says why not, and ends them. */
@@ -55,7 +59,7 @@ export class RunLifecycle {
     if (reason) {
       waitForSchedule(job, this.#dueAfterRun(job, next, 0));
       this.#skip(job, reason);
-      this.#parts.publisher.publish();
+      this.#parts.pollerStatus.publish();
       return undefined;
     }
     return beginRun(job, { startedAtMs: now(), startedAtSteadyMs, next, onlyFarms });
@@ -69,13 +73,13 @@ export class RunLifecycle {
       return 'unsupported';
     if (this.needsActivation(job)) return 'unlicensed';
     if (!this.#parts.calls.wouldAdmit) return 'breaker_open';
-    if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
+    if (isPerFarmCollector(job.collector) && !farms) return 'farms_unknown';
     return undefined;
   }
 
   /**
-   * Returns when a job is due whose run is over: by its schedule, but not before the first
-   * collector has left others their part of the budget; soon for the activation of a deactivated one.
+   * Returns when a job is due after its run: by its schedule, but not before `earliestSteadyMs`. The
+   * activation of a deactivated appliance is due soon.
    */
   #dueAfterRun(job: Job, next: Due, earliestSteadyMs: number): Due {
     const isAwaited = this.#parts.state.facts.isActivated === false && job.collector.name === activationCollector.name;
@@ -85,14 +89,14 @@ export class RunLifecycle {
   }
 
   /**
-   * Returns the least time from the beginning of a run to the next one: the others have their part
-   * of the budget and of the time in it. A run that asks farm by farm ends with its interval.
+   * Returns the least time from the beginning of a run to the next one, in which the other jobs get
+   * their part of the budget. A run that asks farm by farm ends with its interval anyway.
    */
   #leastIntervalMs(job: Job, run: Run): number {
     const { maxBusyRatio, routineBusyRatio } = this.#parts.polling;
     const spentMs = run.spentSeconds * 1_000;
     if (isFirst(job)) return this.#leastIntervalOfFirstMs(job, run, spentMs / maxBusyRatio);
-    return isFarmCollector(job.collector) ? 0 : spentMs / (routineBusyRatio * maxRatioOfRoutine);
+    return isPerFarmCollector(job.collector) ? 0 : spentMs / (routineBusyRatio * maxRatioOfRoutine);
   }
 
   #leastIntervalOfFirstMs({ collector, maxStaleMs }: Job, { startedAtSteadyMs }: Run, budgetMs: number): number {
@@ -104,7 +108,7 @@ export class RunLifecycle {
 
   #isPartial(collector: Collector): boolean {
     const reading = this.#parts.state.reading(collector);
-    return reading !== undefined && !isFarmCollector(collector) && collector.isPartial?.(reading.data) === true;
+    return reading !== undefined && !isPerFarmCollector(collector) && collector.isPartial?.(reading.data) === true;
   }
 
   /** Returns true if the appliance would refuse the calls of a job, because it is deactivated. */
@@ -125,7 +129,7 @@ export class RunLifecycle {
       if (outcome !== 'ok' && !state.reading(job.collector)) readingPublisher.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
       else this.#recordResult(job, run, outcome);
-      this.#parts.publisher.publish();
+      this.#parts.pollerStatus.publish();
     }
     run.over.resolve();
   }

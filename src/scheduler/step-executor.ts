@@ -1,13 +1,13 @@
 import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { profilesIn } from '../appliance/safe-farm-name.ts';
-import { type CollectContext, type FarmCollector, isFarmCollector, type ReadFrom } from '../collectors/collector.ts';
+import { type CollectContext, type PerFarmCollector, isPerFarmCollector, type Read } from '../collectors/collector.ts';
 import { hasRecovered } from '../collectors/silent-farms.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { summaryCollector } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import type { CallPriority } from './call-queue.ts';
+import type { Priority } from './call-queue.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import { L4Farms } from './l4-farms.ts';
@@ -32,7 +32,20 @@ import type { PollerServices } from './poller-services.ts';
 import type { StateDelta } from '../state/appliance-state.ts';
 import { readingKey } from '../state/reading.ts';
 
-interface StepExecutorParts extends PollerServices {
+interface StepExecutorParts
+  extends Pick<
+    PollerServices,
+    | 'state'
+    | 'farmReadPlanner'
+    | 'lateness'
+    | 'failures'
+    | 'counters'
+    | 'watches'
+    | 'labels'
+    | 'vip'
+    | 'inProbeSlot'
+    | 'now'
+  > {
   readonly calls: Calls;
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
@@ -43,10 +56,10 @@ type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
 
 interface StepTarget {
   readonly job: Job;
-  readonly farm?: string | undefined;
-  /** When an earlier step asked for a part of it. */
-  readonly readerAskedAtElapsedMs?: number | undefined;
-  readonly priority: CallPriority;
+  readonly priority: Priority;
+  readonly farm?: string;
+  /** When an earlier step asked for a part of it: a reading made of two has the age of the older one. */
+  readonly askedAtElapsedMs?: number | undefined;
 }
 
 /** Makes the steps of runs, and records their failures. */
@@ -87,8 +100,8 @@ export class StepExecutor {
    */
   async makeStep(job: Job, run: Run): Promise<StepOutcome> {
     const { collector } = job;
-    const priority = priorityOf(job) === 'routine' ? 'routine' : 'urgent';
-    if (!isFarmCollector(collector))
+    const priority = priorityOf(job);
+    if (!isPerFarmCollector(collector))
       return await this.#attempt({ job, priority }, (context) => collector.collect(context));
     if (run.byFarm && priority === 'routine' && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
     if (run.byFarm && !run.isOutdated) return await this.#nextFarm({ job, priority }, collector, run.byFarm);
@@ -100,7 +113,7 @@ export class StepExecutor {
   }
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
-  async readFarm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
+  async readFarm(job: Job, collector: PerFarmCollector, name: string): Promise<StepOutcome | undefined> {
     const farm = this.#listed(name);
     if (!farm || !collector.covers(farm)) return undefined;
     const target = { job, priority: 'immediate' } as const;
@@ -109,11 +122,11 @@ export class StepExecutor {
   }
 
   /**
-   * Returns the farms of a run: those that were never read first, then those that have waited
-   * longest, so that a run goes on where the one before was cut off. Farms whose states must be
-   * read to be known go before all others, of which each run reads a part.
+   * Returns the farms of a run: first those that were never read, then by their wait, so that a run
+   * goes on where the one before was cut off. Farms whose states only a read tells go before all
+   * others; of the others, each run reads a part.
    */
-  #farmsOf(job: Job, collector: FarmCollector): Pick<ByFarm, 'farms' | 'urgentCount'> {
+  #farmsOf(job: Job, collector: PerFarmCollector): Pick<ByFarm, 'farms' | 'urgentCount'> {
     const { readFarms } = job;
     const farms = (this.#parts.state.facts.farms ?? []).filter((farm) => collector.covers(farm));
     const present = new Map(farms.map((farm) => [farm.name, farm]));
@@ -126,7 +139,7 @@ export class StepExecutor {
     return { farms: [...needed, ...others], urgentCount: needed.length };
   }
 
-  async #nextFarm(target: StepTarget, collector: FarmCollector, byFarm: ByFarm): Promise<StepOutcome> {
+  async #nextFarm(target: StepTarget, collector: PerFarmCollector, byFarm: ByFarm): Promise<StepOutcome> {
     const farm = takeFarm(byFarm);
     const isLast = byFarm.nextIndex >= byFarm.farms.length;
     const outcomeAtEnd = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
@@ -145,7 +158,7 @@ export class StepExecutor {
   /** Begins to ask farm by farm; it failed if `reader` is undefined. */
   async #beginReader(
     target: StepTarget,
-    collector: FarmCollector,
+    collector: PerFarmCollector,
   ): Promise<StepOutcome & { reader: FarmReader | undefined }> {
     let reader: FarmReader | undefined;
     const step = await this.#attempt(target, async (context, call) => {
@@ -161,19 +174,16 @@ export class StepExecutor {
     { collectFarm, askedAtElapsedMs }: FarmReader,
   ): Promise<StepOutcome> {
     const { job } = target;
-    const step = await this.#attempt(
-      { ...target, farm: farm.name, readerAskedAtElapsedMs: askedAtElapsedMs },
-      async (context) => {
-        try {
-          const data = await collectFarm(farm, context);
-          this.#refused.delete(readingKey({ collector: job.collector.name, farm: farm.name }));
-          return this.#listed(farm.name) && data;
-        } catch (error) {
-          if (this.#mayBeDeleted(job, farm, error) || (await isGone(context, farm, error))) return undefined;
-          throw error;
-        }
-      },
-    );
+    const step = await this.#attempt({ ...target, farm: farm.name, askedAtElapsedMs }, async (context) => {
+      try {
+        const data = await collectFarm(farm, context);
+        this.#refused.delete(readingKey({ collector: job.collector.name, farm: farm.name }));
+        return this.#listed(farm.name) && data;
+      } catch (error) {
+        if (this.#mayBeDeleted(job, farm, error) || (await isGone(context, farm, error))) return undefined;
+        throw error;
+      }
+    });
     if (isOneOf(skipReasons, step.outcome)) return step;
     recordFarm(job, farm.name, this.#parts.lateness.lostMs);
     return step;
@@ -201,21 +211,21 @@ export class StepExecutor {
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt({ job, farm, readerAskedAtElapsedMs, priority }: StepTarget, work: Work): Promise<StepOutcome> {
+  async #attempt({ job, priority, farm, askedAtElapsedMs }: StepTarget, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, state } = this.#parts;
     const startSteadyMs = steadyNow();
     const stepCalls: StepCalls = {
       signal: closing,
       priority,
       skipReason: () => reasonToStop(job),
-      askedAtElapsedMs: undefined,
+      askedAtElapsedMs,
       spentSeconds: 0,
       missing: new Map(),
       unreadable: [],
     };
     try {
-      const data = await work(this.#contextOf(calls.reader(stepCalls), job), stepCalls);
-      const changes = this.#keep({ job, farm, readerAskedAtElapsedMs }, data, stepCalls);
+      const data = await work(this.#contextOf(calls.readFor(stepCalls), job), stepCalls);
+      const changes = this.#keep(job, farm, data, stepCalls);
       // An appliance that is deactivated may be activated at any moment, and have the routes then.
       if (state.facts.isActivated !== false) calls.rememberMissingRoutes(stepCalls);
       return { outcome: 'ok', ...(changes && { changes }) };
@@ -231,14 +241,13 @@ export class StepExecutor {
 
   /** Keeps what a step has read, if anything; throws for a reading that is too long. */
   #keep(
-    { job, farm, readerAskedAtElapsedMs = Number.POSITIVE_INFINITY }: Omit<StepTarget, 'priority'>,
+    job: Job,
+    farm: string | undefined,
     data: unknown,
-    { askedAtElapsedMs: stepAskedAtElapsedMs, unreadable }: StepCalls,
+    { askedAtElapsedMs = this.#parts.state.elapsedNow(), unreadable }: StepCalls,
   ): StateDelta | undefined {
     const { state, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
-    // A reading made of two has the age of the older one.
-    const askedAtElapsedMs = Math.min(stepAskedAtElapsedMs ?? state.elapsedNow(), readerAskedAtElapsedMs);
     const isWhole = unreadable.length === 0;
     const reading = { collector, farm, data, askedAtElapsedMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
     const changes = data === undefined ? undefined : state.put(reading);
@@ -262,7 +271,7 @@ export class StepExecutor {
     return { outcome: 'failed', reason };
   }
 
-  #contextOf(read: ReadFrom, { intervalMs, run }: Job): CollectContext {
+  #contextOf(read: Read, { intervalMs, run }: Job): CollectContext {
     const { state, closing: signal, watches, now, labels, vip, inProbeSlot } = this.#parts;
     return {
       read,

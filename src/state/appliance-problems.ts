@@ -275,7 +275,7 @@ function unreadableProblem(appliance: string, unreadable: UnreadableField): Prob
   };
 }
 
-/** Describes the probes of farms of which nothing else is known. */
+/** Describes the probes while nothing else is known of the farms. */
 function probesText({ probes }: ApplianceStatus, nowMs: number): string {
   if (!probes) return '';
   const { farms, reached, unanswered = [], oldestMs } = probes;

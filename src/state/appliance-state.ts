@@ -5,14 +5,19 @@
 
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { applianceFacts, dataOf } from '../collectors/appliance-facts.ts';
-import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
+import {
+  type ApplianceWideCollector,
+  type Collector,
+  type Facts,
+  isPerFarmCollector,
+} from '../collectors/collector.ts';
 import { sizeOf } from '../lib/size.ts';
 import { createElapsedClock, steadyNow } from '../lib/time.ts';
-import { compareStates, type ObjectStates, sinceOf } from './object-states.ts';
+import { compareStates, type ObjectStates, changeTimesOf } from './object-states.ts';
 import { readingKey, type Moment, type NewReading, type Origin, type Reading, readingIn } from './reading.ts';
 import type { Transition } from './status.ts';
 
-/** All readings of an appliance together take at most as much memory as so many of its longest replies. */
+/** All readings of an appliance together may take the memory of so many replies of the maximum length. */
 export const storedReplies = 4;
 
 /** The differences of a reading from the state before; the scheduler acts on them. */
@@ -26,7 +31,7 @@ export interface StateDelta {
   readonly isReactivated?: boolean;
 }
 
-/** Is called for each change. */
+/** Called for each change. */
 export interface StateListener {
   /** A newer reading came, with these changes of state. */
   onReading?(reading: NewReading, transitions: readonly Transition[], moment: Moment): void;
@@ -103,7 +108,7 @@ export class ApplianceState {
   }
 
   /** Returns the newest data of a collector, however old. */
-  latest<Data>(collector: ApplianceCollector<Data>): Data | undefined {
+  latest<Data>(collector: ApplianceWideCollector<Data>): Data | undefined {
     return dataOf(this.#latest, collector);
   }
 
@@ -130,11 +135,11 @@ export class ApplianceState {
     const { states, transitions } = compareStates(appliance, this.#objects.get(key), objects, moment);
     this.#objects.set(key, states);
     for (const listener of listeners) listener.onReading?.(reading, transitions, moment);
-    this.#readings.set(key, { ...origin, ...stored, since: sinceOf(states, now), bytes });
+    this.#readings.set(key, { ...origin, ...stored, changedAt: changeTimesOf(states, now), bytes });
     this.#stale.delete(key);
     this.#lastKnown.delete(key);
     const changedFarms = transitions.flatMap(({ object, labels }) => (object === 'farm' ? (labels.farm ?? []) : []));
-    if (isFarmCollector(collector)) return { ...noDelta, changedFarms };
+    if (isPerFarmCollector(collector)) return { ...noDelta, changedFarms };
     const learned = this.#learn(collector, stored.data);
     return { ...learned, changedFarms: [...changedFarms, ...learned.newFarms] };
   }
@@ -181,7 +186,7 @@ export class ApplianceState {
     }
   }
 
-  #learn({ name }: ApplianceCollector, data: unknown): StateDelta {
+  #learn({ name }: ApplianceWideCollector, data: unknown): StateDelta {
     const before = this.#facts;
     this.#latest.set(name, data);
     const after = applianceFacts(this.#latest);

@@ -145,20 +145,25 @@ function farmAskedAtElapsedMs({ lastAsk }: Farm, { askedAtElapsedMs }: Reading):
 function connectionsIn(snapshot: Snapshot) {
   const counted = readingIn(snapshot.readings, farmConnectionsCollector);
   const byFarm = new Map(counted?.data.map((each) => [each.farm, each]));
-  return (farm: string, { since }: Reading): Pick<FarmStatus, 'established' | 'pending'> => {
-    const changed = since?.({ object: 'farm', labels: { farm } });
+  return (farm: string, { changedAt }: Reading): Pick<FarmStatus, 'established' | 'pending'> => {
+    const changed = changedAt?.({ object: 'farm', labels: { farm } });
     if (!counted || (changed && counted.askedAtElapsedMs < changed.atElapsedMs)) return {};
     const { established, pending } = byFarm.get(farm) ?? {};
     return { established, pending };
   };
 }
 
-function buildFarm(snapshot: Snapshot, farm: Farm, { since }: Reading, farmReadings: readonly Reading[]): FarmStatus {
+function buildFarm(
+  snapshot: Snapshot,
+  farm: Farm,
+  { changedAt }: Reading,
+  farmReadings: readonly Reading[],
+): FarmStatus {
   // `lastAsk` is only for the collector.
   const { lastAsk: _, ...shown } = farm;
   const { name } = farm;
   const state = closedState('farm', farm.state);
-  const changed = since?.({ object: 'farm', labels: { farm: name } });
+  const changed = changedAt?.({ object: 'farm', labels: { farm: name } });
   const configured = readingIn(snapshot.readings, farmConfigCollector, name);
   const config = configured?.data;
   const listed = buildBackends(snapshot, name, changed);
@@ -229,10 +234,10 @@ function buildProbe(
 }
 
 /** Returns true if the farm changed after the probe. */
-function isOutdated({ known, probedAtElapsedMs }: ProbedFarm, farm: Farm, { since }: Reading): boolean {
+function isOutdated({ known, probedAtElapsedMs }: ProbedFarm, farm: Farm, { changedAt }: Reading): boolean {
   const { state, vip, vport } = known.listed;
   if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return true;
-  const changed = since?.({ object: 'farm', labels: { farm: farm.name } });
+  const changed = changedAt?.({ object: 'farm', labels: { farm: farm.name } });
   return changed !== undefined && probedAtElapsedMs < changed.atElapsedMs;
 }
 
@@ -256,13 +261,13 @@ function buildBackends(
 ): readonly BackendStatus[] | undefined {
   const reading = readingIn(snapshot.readings, backendsCollector, farm);
   if (!reading || (changed && reading.askedAtElapsedMs < changed.atElapsedMs)) return undefined;
-  const { data, since } = reading;
+  const { data, changedAt } = reading;
   return data.backends?.map(({ service, backend, state, established }) => ({
     service,
     backend,
     state: closedState('backend', state),
     established,
-    sinceMs: since?.({ object: 'backend', labels: { farm, service, backend } })?.atMs,
+    sinceMs: changedAt?.({ object: 'backend', labels: { farm, service, backend } })?.atMs,
   }));
 }
 
@@ -375,11 +380,11 @@ function buildActivation({ status, kind, notBeforeSeconds, notAfterSeconds }: Ac
 }
 
 function buildInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
-  const { data, since } = readingIn(snapshot.readings, interfacesCollector) ?? {};
+  const { data, changedAt } = readingIn(snapshot.readings, interfacesCollector) ?? {};
   return data?.interfaces.map(({ name, state }) => ({
     name,
     state: closedState('interface', state),
-    sinceMs: since?.({ object: 'interface', labels: { interface: name } })?.atMs,
+    sinceMs: changedAt?.({ object: 'interface', labels: { interface: name } })?.atMs,
   }));
 }
 

@@ -1,4 +1,4 @@
-import { isFarmCollector } from '../collectors/collector.ts';
+import { isPerFarmCollector } from '../collectors/collector.ts';
 import { collectors } from '../collectors/registry.ts';
 import type { Level } from './level.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from './status.ts';
@@ -49,11 +49,11 @@ const withoutCalls: ReadonlySet<string> = new Set(
   collectors.filter(({ makesNoCalls }) => makesNoCalls).map(({ name }) => name),
 );
 
-const farmCollectors: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
+const perFarmCollectors: ReadonlySet<string> = new Set(collectors.filter(isPerFarmCollector).map(({ name }) => name));
 
-/** Returns true for a collector of which each farm fails and goes stale by itself. */
+/** Returns true for a collector whose farms fail and go stale one by one. */
 export function asksFarmByFarm(collector: string): boolean {
-  return farmCollectors.has(collector);
+  return perFarmCollectors.has(collector);
 }
 
 /** Returns false for a collector that makes no calls, so that its success says nothing of the appliance. */

@@ -14,7 +14,7 @@ export interface ApplianceHealth {
   readonly doubts: readonly Problem[];
   readonly level: Level;
   readonly gaps: Gaps;
-  readonly readings: Counts<Freshness>;
+  readonly freshness: Counts<Freshness>;
   readonly farmStates: Counts<string>;
 }
 
@@ -25,7 +25,7 @@ export interface Gaps {
   /** 1 while its list of farms is unknown, also if it is not polled. */
   readonly lists: number;
   /** Readings that are late, failing, stale or missing. */
-  readonly readings: number;
+  readonly notFresh: number;
   /** Farms whose backends are unknown. */
   readonly farms: number;
   /** Farms for which a probe cannot decide whether they serve. */
@@ -93,20 +93,20 @@ function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
   const all = applianceProblems(status, nowMs);
   const problems = all.filter(({ level }) => level !== 'unknown');
   const doubts = all.filter(({ level }) => level === 'unknown');
-  const readings = countByKey(status.collectors.map((each) => freshnessOf(each, nowMs)));
+  const freshness = countByKey(status.collectors.map((each) => freshnessOf(each, nowMs)));
   const farmStates = countByKey((status.farms ?? []).map(({ state }) => state));
-  const gaps = countGaps(status, readings, doubts);
+  const gaps = countGaps(status, freshness, doubts);
   const isComplete = Object.values(gaps).every((count) => count === 0);
   const level = worstLevel([isComplete ? 'well' : 'unknown', ...problems.map((problem) => problem.level)]);
-  return { status, problems, doubts, level, gaps, readings, farmStates };
+  return { status, problems, doubts, level, gaps, freshness, farmStates };
 }
 
-function countGaps(status: ApplianceStatus, readings: Counts<Freshness>, doubts: readonly Problem[]): Gaps {
-  const imperfect = [...readings].filter(([freshness]) => !isFreshOrUnsupported(freshness));
+function countGaps(status: ApplianceStatus, freshness: Counts<Freshness>, doubts: readonly Problem[]): Gaps {
+  const imperfect = [...freshness].filter(([each]) => !isFreshOrUnsupported(each));
   return {
     unread: Number(status.up === undefined),
     lists: Number(status.up !== undefined && status.farms === undefined),
-    readings: imperfect.reduce((sum, [, count]) => sum + count, 0),
+    notFresh: imperfect.reduce((sum, [, count]) => sum + count, 0),
     farms: doubts.filter(({ about, alert }) => about === 'farm' && alert !== 'ZlbFarmUnreachable').length,
     probes: doubts.filter(({ alert }) => alert === 'ZlbFarmUnreachable').length,
     certificates: doubts.filter(({ about }) => about === 'certificate').length,

@@ -1,6 +1,6 @@
 import { closedState } from '../lib/states.ts';
 import { type ObjectState } from '../collectors/collector.ts';
-import type { Moment, Since } from './reading.ts';
+import type { Moment, ChangeTimes } from './reading.ts';
 import type { Transition } from './status.ts';
 
 interface Sighting {
@@ -72,7 +72,7 @@ export function compareStates(
  * Returns a function that says when an object changed to its state; undefined if none did. After the
  * clock was set back, no change is in the future.
  */
-export function sinceOf(states: ObjectStates, now: () => number): Since | undefined {
+export function changeTimesOf(states: ObjectStates, now: () => number): ChangeTimes | undefined {
   for (const { since: changed } of states.values())
     if (changed)
       return (object) => {

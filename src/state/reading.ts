@@ -18,7 +18,7 @@ export interface Moment {
 }
 
 /** Returns when an object was seen to change to its state; undefined if it never was. */
-export type Since = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
+export type ChangeTimes = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
 
 /** The newest data of a collector, or of a collector and a farm. */
 export interface Reading<Data = unknown> extends Origin {
@@ -33,11 +33,11 @@ export interface Reading<Data = unknown> extends Origin {
   /** The memory that its data take. */
   readonly bytes: number;
   /** When the states in it began, as far as that was seen. */
-  readonly since: Since | undefined;
+  readonly changedAt: ChangeTimes | undefined;
 }
 
 /** A reading as a step made it, with its collector. */
-export interface NewReading extends Omit<Reading, 'collector' | 'bytes' | 'since'> {
+export interface NewReading extends Omit<Reading, 'collector' | 'bytes' | 'changedAt'> {
   readonly collector: Collector;
 }
 

@@ -186,7 +186,7 @@ export interface FailingCalls {
 }
 
 export interface CollectorFailure {
-  /** The reason of the newest failure; only without one, the reason of a skip. */
+  /** The reason of the newest failure, or that of a skip if nothing failed. */
   readonly reason: FailureReason | SkipReason;
   /** When the trouble began. */
   readonly sinceMs: number;

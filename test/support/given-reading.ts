@@ -8,5 +8,5 @@ export const givenReading: Omit<Reading, 'collector' | 'farm'> = {
   lifeMs: 60_000,
   isWhole: true,
   bytes: 0,
-  since: undefined,
+  changedAt: undefined,
 };

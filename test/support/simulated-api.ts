@@ -6,7 +6,7 @@ import type { EndpointRow } from '../../src/appliance/api/row.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
 import { fillTemplate, parseRoute } from '../../src/appliance/route.ts';
-import type { ReadFrom } from '../../src/collectors/collector.ts';
+import type { Read } from '../../src/collectors/collector.ts';
 
 const apiKey = 'key-of-root';
 const nowMs = Date.UTC(2026, 10, 20, 21);
@@ -26,7 +26,7 @@ export function simulatedApi(world: World) {
     return { status: dressed.status, mediaType: type.replace(/;.*/, ''), text: dressed.body.toString() };
   }
 
-  const read: ReadFrom = (key, params) => {
+  const read: Read = (key, params) => {
     const row: EndpointRow = endpoints[key];
     const { template: endpoint } = parseRoute(row.route);
     const answered = answer('GET', fillTemplate(endpoint, params) ?? '');

@@ -5,7 +5,7 @@ import { ApplianceError } from '../../src/appliance/errors.ts';
 import { type Farm, isHttp } from '../../src/appliance/farm.ts';
 import { safeFarmName } from '../../src/appliance/safe-farm-name.ts';
 import { backendsCollector, type FarmBackends } from '../../src/collectors/backends.ts';
-import type { CollectContext, FarmCollector } from '../../src/collectors/collector.ts';
+import type { CollectContext, PerFarmCollector } from '../../src/collectors/collector.ts';
 import { farmConfigCollector } from '../../src/collectors/farm-config.ts';
 import { farmsCollector } from '../../src/collectors/farms.ts';
 import { createSlots } from '../../src/lib/slots.ts';
@@ -50,7 +50,7 @@ function givenReadings(world: World) {
   };
 
   /** Resolves to what the appliance says of a farm now; undefined if it refuses. */
-  async function askFor<Data>(collector: FarmCollector<Data>, farm: Farm): Promise<Data | undefined> {
+  async function askFor<Data>(collector: PerFarmCollector<Data>, farm: Farm): Promise<Data | undefined> {
     if (!collector.covers(farm)) return undefined;
     try {
       const collectFarm = await collector.begin(context);
@@ -61,7 +61,7 @@ function givenReadings(world: World) {
     }
   }
 
-  async function readFarm(collector: FarmCollector, farm: Farm): Promise<void> {
+  async function readFarm(collector: PerFarmCollector, farm: Farm): Promise<void> {
     const data = await askFor(collector, farm);
     if (data !== undefined)
       known.put({ collector, farm: farm.name, data, askedAtElapsedMs: known.elapsedNow(), ...life });

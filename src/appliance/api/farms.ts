@@ -35,18 +35,18 @@ const mayReachL4Daemon = { ...reachesL4Daemon, source: 'not checked, assumed' } 
 
 /** Farms (docs/api.md §3.7-3.10 and §4.1). */
 export const farmsEndpoints = area('farms', {
-  listFarms:        row('GET /farms',                    'read',        '4.0', 'list farms with status', { reply: FarmListReply, maxValues: 100_000, patienceMs: 65_000 }),
+  listFarms:        row('GET /farms',                    'read',        '4.0', 'list farms with status', { reply: FarmListReply, maxValues: 100_000, maxProxyWaitMs: 65_000 }),
   createFarm:       row('POST /farms',                   'reversible',  '4.0', 'create or copy a farm', { writeSideEffect: alsoReachesL4Daemon }),
   readFarmsSummary: row('GET /farms/modules/summary',    'read',        '4.0', 'farm names by module with HTTP and GSLB services', { reply: FarmsSummaryReply, maxValues: 100_000 }),
   listLslbFarms:    row('GET /farms/modules/lslb',       'read',        '4.0', 'list HTTP and L4xNAT farms'),
   listDslbFarms:    row('GET /farms/modules/dslb',       'read',        '4.0', 'list datalink farms'),
   listGslbFarms:    row('GET /farms/modules/gslb',       'read',        null,  'list GSLB farms (Enterprise, inferred from the module names)'),
-  readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, patienceMs: 65_000, readSideEffect: asksL4Daemon }),
+  readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, maxProxyWaitMs: 65_000, readSideEffect: asksL4Daemon }),
   updateFarm:       row('PUT /farms/{farmname}',         'disruptive',  '4.0', 'modify a farm, L4xNAT changes apply at once'),
   // Nobody knows what it does, so it is not promised to be reversible.
   postToFarm:       row('POST /farms/{farmname}',        'disruptive',  '4.0', 'listed for L4xNAT farms by the version notes, no known route'),
   deleteFarm:       row('DELETE /farms/{farmname}',      'destructive', '4.0', 'stop and delete a farm', { writeSideEffect: alsoReachesL4Daemon }),
-  readFarmStatus:   row('GET /farms/{farmname}/status',  'read',        null,  'status word of one farm', { reply: FarmStatusReply, patienceMs: 30_000 }),
+  readFarmStatus:   row('GET /farms/{farmname}/status',  'read',        null,  'status word of one farm', { reply: FarmStatusReply, maxProxyWaitMs: 30_000 }),
   readFarmSettings: row('GET /farms/{farmname}/summary', 'read',        '4.0', 'farm settings with service ids only', { readSideEffect: asksL4Daemon }),
   actOnFarm:        row('PUT /farms/{farmname}/actions', 'reversible',  '4.0', 'start, stop or restart a farm', { writeSideEffect: reachesL4Daemon }),
 });
@@ -64,7 +64,7 @@ export const farmCertificatesEndpoints = area('farm-certificates', {
 /** Services of HTTP and GSLB farms (docs/api.md §3.10 and §4.2). */
 export const farmServicesEndpoints = area('farm-services', {
   createService: row('POST /farms/{farmname}/services',                   'reversible',  '4.0', 'create a service in an HTTP or GSLB farm'),
-  readService:   row('GET /farms/{farmname}/services/{service}',          'read',        '4.0', 'one service with backends', { reply: ServiceReply, patienceMs: 30_000 }),
+  readService:   row('GET /farms/{farmname}/services/{service}',          'read',        '4.0', 'one service with backends', { reply: ServiceReply, maxProxyWaitMs: 30_000 }),
   updateService: row('PUT /farms/{farmname}/services/{service}',          'disruptive',  '4.0', 'modify a service, a redirect deletes its backends'),
   deleteService: row('DELETE /farms/{farmname}/services/{service}',       'destructive', '4.0', 'delete a service and its backends'),
   moveService:   row('POST /farms/{farmname}/services/{service}/actions', 'disruptive',  null,  'move a service in the evaluation order, restarts a running farm (Enterprise)', { writeSideEffect: mayReachL4Daemon }),

@@ -32,8 +32,8 @@ export const statsEndpoints = area('stats', {
   readMemoryStats:        row('GET /stats/system/memory',                                'read', null,  'memory only (older major version)'),
   readLoadStats:          row('GET /stats/system/load',                                  'read', null,  'load only (older major version)'),
   // One proxy that hangs is waited for: the list then has the addresses of all farms.
-  listFarmStats:          row('GET /stats/farms',                                        'read', '4.0', 'connections and status of every farm', { reply: FarmStatsListReply, maxValues: 100_000, patienceMs: 25_000 }),
-  readFarmStats:          row('GET /stats/farms/{farmname}',                             'read', '4.0', 'backend statistics and sessions of a farm', { reply: FarmStatsReply, patienceMs: 30_000, readSideEffect: asksL4Daemon }),
+  listFarmStats:          row('GET /stats/farms',                                        'read', '4.0', 'connections and status of every farm', { reply: FarmStatsListReply, maxValues: 100_000, maxProxyWaitMs: 25_000 }),
+  readFarmStats:          row('GET /stats/farms/{farmname}',                             'read', '4.0', 'backend statistics and sessions of a farm', { reply: FarmStatsReply, maxProxyWaitMs: 30_000, readSideEffect: asksL4Daemon }),
   readFarmBackendStats:   row('GET /stats/farms/{farmname}/backends',                    'read', '4.0', 'same answer as the farm statistics', { readSideEffect: asksL4Daemon }),
   readServiceStats:       row('GET /stats/farms/{farmname}/services/{service}/backends', 'read', '4.0', 'backend statistics of one service'),
   readLegacyServiceStats: row('GET /stats/farms/{farmname}/service/{service}/backends',  'read', '4.0', 'older spelling of service statistics'),

@@ -59,7 +59,7 @@ interface RowOptions {
    * Milliseconds for which the appliance may wait before it answers, because it asks proxies: it
    * waits 20 s for each one that hangs (docs/api.md §1.6).
    */
-  readonly patienceMs?: number;
+  readonly maxProxyWaitMs?: number;
   /** Milliseconds of each call in which the appliance sleeps, and does no work. */
   readonly sleepsMs?: number;
 }

@@ -2,7 +2,7 @@ import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import type { CallReport } from '../../appliance/client.ts';
 import type { Farm } from '../../appliance/farm.ts';
-import { type Collector, isFarmCollector } from '../../collectors/collector.ts';
+import { type Collector, isPerFarmCollector } from '../../collectors/collector.ts';
 import { waitedForProxyMs } from '../../collectors/ask-farms.ts';
 import { backendsCollector } from '../../collectors/backends.ts';
 import type { FarmConfig } from '../../collectors/farm-config.ts';
@@ -52,7 +52,7 @@ function splitCost(run: ProbedRun, facts: CostFacts): Readonly<Record<'urgent' |
   const { collector, calls, sampled, intervalMs } = run;
   const spent = { calls: calls.length, seconds: workSecondsOf(calls.filter((call) => !hasWaited(call))) };
   const perMinute = 60_000 / intervalMs;
-  if (isFarmCollector(collector)) {
+  if (isPerFarmCollector(collector)) {
     const perFarm = scaled(spent, perMinute / Math.max(1, sampled ?? 0));
     const { needed, others } = splitFarms(run, facts);
     return { urgent: scaled(perFarm, needed), small: noCost, large: scaled(perFarm, others) };
@@ -65,7 +65,7 @@ function splitCost(run: ProbedRun, facts: CostFacts): Readonly<Record<'urgent' |
 
 /** Returns how many farms a run reads on average, by the budget that pays for them. */
 function splitFarms({ collector, ...life }: ProbedRun, { farms: listed, configOf }: CostFacts) {
-  const covered = listed.filter((farm) => isFarmCollector(collector) && collector.covers(farm));
+  const covered = listed.filter((farm) => isPerFarmCollector(collector) && collector.covers(farm));
   if (collector.name !== backendsCollector.name) return { needed: 0, others: covered.length };
   const known = covered.filter((farm) => stateImpliesBackends(farm, configOf(farm.name)));
   return { needed: covered.length - known.length, others: known.length / runsPerRound(life) };

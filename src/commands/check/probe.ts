@@ -4,7 +4,7 @@ import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { createPoller, createStore, watchedAppliances } from '../../app/create-poller.ts';
 import { backendsCollector } from '../../collectors/backends.ts';
-import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
+import { type Collector, type Facts, type PerFarmCollector, isPerFarmCollector } from '../../collectors/collector.ts';
 import { farmConfigCollector } from '../../collectors/farm-config.ts';
 import { farmsCollector } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
@@ -130,12 +130,12 @@ function createProbePoller({ appliance, settings, resolver }: ProbeOptions, reco
       random: Math.random,
       onCall: (call) => void record.calls.push(call),
       wrap: (collector) =>
-        isFarmCollector(collector) ? samplingFarms(collector, record) : recordingErrors(collector, record),
+        isPerFarmCollector(collector) ? samplingFarms(collector, record) : recordingErrors(collector, record),
     },
   );
 }
 
-function recordingErrors(collector: Exclude<Collector, FarmCollector>, record: ProbeRecord): Collector {
+function recordingErrors(collector: Exclude<Collector, PerFarmCollector>, record: ProbeRecord): Collector {
   return { ...collector, collect: (context) => recordError(collector, record, collector.collect(context)) };
 }
 
@@ -144,7 +144,7 @@ function recordingErrors(collector: Exclude<Collector, FarmCollector>, record: P
  * long. Reads the configurations of several farms, because they name the certificates, and the
  * backends of the first farms that have some down.
  */
-function samplingFarms(collector: FarmCollector, record: ProbeRecord): Collector {
+function samplingFarms(collector: PerFarmCollector, record: ProbeRecord): Collector {
   const maxFarms = collector.name === farmConfigCollector.name ? maxConfigurations : 1;
   const sampled = new Set<string>();
   const maxOf = (farm: Farm): number =>

@@ -51,7 +51,7 @@ export function exporterPanel(
 ): Markup {
   const nowMs = summary.takenAtMs;
   const { startedAtMs, memoryBytes, loopDelayMs } = processStatistics;
-  const fresh = sumCounts(summary.perAppliance.map((each) => each.readings)).get('fresh') ?? 0;
+  const fresh = sumCounts(summary.perAppliance.map((each) => each.freshness)).get('fresh') ?? 0;
   const readings = [fresh > 0 && `${fresh.toLocaleString('en')} fresh`, freshnessText(summary.perAppliance)].filter(
     Boolean,
   );

@@ -121,7 +121,7 @@ const freshnessWords: readonly (readonly [Freshness, string])[] = [
 
 /** Returns the number of readings that are not fresh, by kind; `''` for none. */
 export function freshnessText(appliances: readonly ApplianceHealth[]): string {
-  const counts = sumCounts(appliances.map(({ readings }) => readings));
+  const counts = sumCounts(appliances.map(({ freshness }) => freshness));
   return freshnessWords
     .flatMap(([freshness, words]) =>
       counts.has(freshness) ? `${counts.get(freshness)?.toLocaleString('en')} ${words}` : [],
@@ -131,12 +131,12 @@ export function freshnessText(appliances: readonly ApplianceHealth[]): string {
 
 function gapTexts(appliances: readonly ApplianceHealth[]): readonly string[] {
   const sum = (gap: keyof Gaps): number => appliances.reduce((total, { gaps }) => total + gaps[gap], 0);
-  const [unread, lists, readings, farms] = [sum('unread'), sum('lists'), sum('readings'), sum('farms')];
+  const [unread, lists, notFresh, farms] = [sum('unread'), sum('lists'), sum('notFresh'), sum('farms')];
   const [probes, certificates] = [sum('probes'), sum('certificates')];
   return [
     unread > 0 && `${plural(unread, 'appliance has', 'appliances have')} not been read yet.`,
     lists > 0 && `The farms of ${plural(lists, 'appliance')} are not known.`,
-    readings > 0 && `${plural(readings, 'reading is', 'readings are')} not fresh: ${freshnessText(appliances)}.`,
+    notFresh > 0 && `${plural(notFresh, 'reading is', 'readings are')} not fresh: ${freshnessText(appliances)}.`,
     farms > 0 && `The backends of ${plural(farms, 'farm')} are not known.`,
     probes > 0 && `Whether ${plural(probes, 'L4 farm serves', 'L4 farms serve')} is not known.`,
     certificates > 0 &&

@@ -8,11 +8,11 @@ import { ApplianceError, type FailureReason } from '../../../src/appliance/error
 import { safeFarmName } from '../../../src/appliance/safe-farm-name.ts';
 import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
 import type {
-  ApplianceCollector,
+  ApplianceWideCollector,
   CollectContext,
   Facts,
-  FarmCollector,
-  ReadFrom,
+  PerFarmCollector,
+  Read,
   WriteOptions,
 } from '../../../src/collectors/collector.ts';
 import { writeReading } from '../../../src/collectors/rows.ts';
@@ -58,7 +58,7 @@ export function refusal(reason: FailureReason, { routeMissing = false } = {}): A
  * Returns the reading of a collector for the replies; a call without one is an unsupported route.
  */
 export async function collectFrom<Data>(
-  collector: ApplianceCollector<Data>,
+  collector: ApplianceWideCollector<Data>,
   replies: Replies,
   given: Given = {},
 ): Promise<Collected<Data>> {
@@ -68,7 +68,7 @@ export async function collectFrom<Data>(
 
 /** The same for one farm in a round. */
 export async function collectFarmFrom<Data>(
-  collector: FarmCollector<Data>,
+  collector: PerFarmCollector<Data>,
   farm: Farm,
   replies: Replies,
   given: Given = {},
@@ -80,7 +80,7 @@ export async function collectFarmFrom<Data>(
 }
 
 function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Given): CollectContext {
-  const read: ReadFrom = (key) => {
+  const read: Read = (key) => {
     asked.push(key);
     const reply = key in replies ? structuredCloneOf(replies[key]) : refusal('not_found', { routeMissing: true });
     if (reply instanceof Error) return Promise.reject(reply);
@@ -112,7 +112,7 @@ function structuredCloneOf(reply: unknown): unknown {
 }
 
 async function show<Data>(
-  { name, families, entity }: Pick<ApplianceCollector<Data>, 'name' | 'families' | 'entity'>,
+  { name, families, entity }: Pick<ApplianceWideCollector<Data>, 'name' | 'families' | 'entity'>,
   data: Data,
   { compact = false }: Given,
   asked: readonly ReadKey[],

@@ -62,7 +62,7 @@ function given() {
     missing: new Map(),
     unreadable: [],
   };
-  return { calls, breaker, read: calls.reader(step), limits, appliance, clock, asked, step, skipReason, lines };
+  return { calls, breaker, read: calls.readFor(step), limits, appliance, clock, asked, step, skipReason, lines };
 }
 
 it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissing: boolean]>([

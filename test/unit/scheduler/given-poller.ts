@@ -87,7 +87,7 @@ export function givenPoller(parts: {
   ): Promise<unknown> => {
     asked.push({ key, params, at: performance.now() - startedAt });
     const row: EndpointRow = endpoints[key];
-    const allowedMs = limitMs ?? Math.max(20_000, row.patienceMs ?? 0);
+    const allowedMs = limitMs ?? Math.max(20_000, row.maxProxyWaitMs ?? 0);
     const neededMs = typeof callMs === 'number' ? callMs : callMs(key, params);
     const lastsMs = Math.min(neededMs, allowedMs);
     await sleep(lastsMs, signal);
@@ -98,7 +98,7 @@ export function givenPoller(parts: {
     onCall({
       method: 'GET',
       endpoint: key,
-      asksProxies: row.patienceMs !== undefined,
+      asksProxies: row.maxProxyWaitMs !== undefined,
       code,
       reason,
       seconds: lastsMs / 1_000,

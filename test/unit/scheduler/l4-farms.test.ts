@@ -59,7 +59,7 @@ describe('a read that acts on L4 farms', () => {
 
 it('an outdated farm list does not permit an acting read, because the name may belong to another farm now', async () => {
   let elapsedMs = 0;
-  const list = { askedAtElapsedMs: 0, data: { farms: [{ name: 'db', profile: 'http' }] } };
+  const list = { askedAtElapsedMs: 0, data: { farms: [{ name: 'db', profile: 'http', state: 'up' }], excluded: 0 } };
   const farms = new L4Farms({ elapsedNow: () => elapsedMs, listed: () => [list] });
   const read = async () => ({ params: { lslb: [{ name: 'db', profile: 'l4xnat' }] } }) as never;
   const fact = { name: 'db', profile: 'http', state: 'up' };

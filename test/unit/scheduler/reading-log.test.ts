@@ -13,8 +13,8 @@ describe('the log of readings', () => {
   it('logs once, with a remedy, that series are dropped', () => {
     const { readingLog, lines } = given();
 
-    readingLog.onDropped('limit', 900);
-    readingLog.onDropped('limit', 900);
+    readingLog.logDropped('limit', 900);
+    readingLog.logDropped('limit', 900);
 
     expect(lines).toEqual([expect.objectContaining({ reason: 'limit', series: 900 })]);
   });
@@ -22,8 +22,8 @@ describe('the log of readings', () => {
   it('logs an unknown word once, shortened', () => {
     const { readingLog, lines } = given();
 
-    readingLog.onUnknownState('zlb_farm_status', 'x'.repeat(1_000_000));
-    readingLog.onUnknownState('zlb_farm_status', 'x'.repeat(1_000_000));
+    readingLog.logUnknownState('zlb_farm_status', 'x'.repeat(1_000_000));
+    readingLog.logUnknownState('zlb_farm_status', 'x'.repeat(1_000_000));
 
     expect(lines).toMatchObject([{ level: 40, family: 'zlb_farm_status', word: 'x'.repeat(64) }]);
   });
@@ -31,7 +31,7 @@ describe('the log of readings', () => {
   it('stops logging if an appliance sends a new word at every poll', () => {
     const { readingLog, lines } = given();
 
-    for (let poll = 0; poll < 10_000; poll += 1) readingLog.onUnknownState('zlb_farm_status', `word ${poll}`);
+    for (let poll = 0; poll < 10_000; poll += 1) readingLog.logUnknownState('zlb_farm_status', `word ${poll}`);
 
     expect(lines).toHaveLength(100);
   });

@@ -15,7 +15,8 @@ const weight = { ...gauge('zlb_weight', 'What it weighs.', ['farm', 'backend']),
 interface Given {
   readonly known: ReturnType<typeof knownBy>;
   readonly page: () => Promise<string[]>;
-  readonly told: string[];
+  readonly counted: string[];
+  readonly logged: string[];
   /** The same for the next settings, as a reload makes it. */
   readonly successor: () => Given;
 }
@@ -49,14 +50,21 @@ function given({
   before = undefined as ApplianceState | undefined,
 } = {}): Given {
   if (!vi.isFakeTimers()) vi.useFakeTimers({ now: 0 });
-  const told: string[] = [];
+  const logged: string[] = [];
   store.arrange(['lb']);
-  const text = new ReadingPublisher({ name: 'lb', jobs, store, maxSeries, compact: false }, [
-    {
-      onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
-      onUnknownState: (family, word) => told.push(`${family}: ${word}`),
+  const counted: string[] = [];
+  const text = new ReadingPublisher({
+    name: 'lb',
+    jobs,
+    store,
+    maxSeries,
+    compact: false,
+    counters: { countDropped: (reason, series) => counted.push(`${series} dropped: ${reason}`) },
+    readingLog: {
+      logDropped: (reason, series) => logged.push(`${series} dropped: ${reason}`),
+      logUnknownState: (family, word) => logged.push(`${family}: ${word}`),
     },
-  ]);
+  });
   const state = new ApplianceState({
     appliance: 'lb',
     collectors: jobs,
@@ -70,7 +78,8 @@ function given({
   return {
     known: knownBy(state, text),
     page,
-    told,
+    counted,
+    logged,
     successor: () => given({ maxSeries, store, before: state }),
   };
 }
@@ -158,17 +167,17 @@ describe('the reading publisher', () => {
   });
 
   it('keeps a reading that was refreshed in time, and counts it once', async () => {
-    const { known, page, told } = given({ maxSeries: 1 });
+    const { known, page, counted } = given({ maxSeries: 1 });
     known.put({ collector: 'farms' }, reading('shop', 1, 1_000));
     known.put({ collector: 'farms' }, reading('shop', 2, 2_000));
 
     expect(known.expire(1_500)).toEqual([]);
     expect(await page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 2']);
-    expect(told).toEqual([]);
+    expect(counted).toEqual([]);
   });
 
   it('drops a family that does not fit, counts it, and restores it when there is room', async () => {
-    const { known, page, told } = given({ maxSeries: 4 });
+    const { known, page, counted } = given({ maxSeries: 4 });
     known.put({ collector: 'farms' }, reading('shop', 1));
 
     known.put({ collector: 'backends', farm: 'db' }, stateAndNumber('db'));
@@ -178,18 +187,18 @@ describe('the reading publisher', () => {
 
     expect(limited.filter((line) => line.startsWith('zlb_state'))).toHaveLength(3);
     expect(limited).not.toContain('zlb_sessions{appliance="lb",farm="db"} 2');
-    expect(told).toEqual(['1 dropped: limit']);
+    expect(counted).toEqual(['1 dropped: limit']);
     expect(await page()).toContain('zlb_sessions{appliance="lb",farm="db"} 2');
   });
 
   it('counts inherited series, as after a reload', async () => {
     const before = given({ maxSeries: 4 });
     before.known.put({ collector: 'farms' }, reading('shop', 1));
-    const { known, page, told } = before.successor();
+    const { known, page, counted } = before.successor();
 
     known.put({ collector: 'backends', farm: 'db' }, stateAndNumber('db'));
 
-    expect(told).toEqual(['1 dropped: limit']);
+    expect(counted).toEqual(['1 dropped: limit']);
     expect(await page()).toHaveLength(4);
   });
 
@@ -201,9 +210,9 @@ describe('the reading publisher', () => {
 
     const pages = await Promise.all(
       orders.map(async (order) => {
-        const { known, page, told } = given({ maxSeries: 5 });
+        const { known, page, counted } = given({ maxSeries: 5 });
         for (const collector of order) known.put({ collector }, stateAndNumber(collector));
-        expect(told).toEqual(['3 dropped: limit']);
+        expect(counted).toEqual(['3 dropped: limit']);
         return (await page()).toSorted();
       }),
     );
@@ -214,7 +223,7 @@ describe('the reading publisher', () => {
   });
 
   it('counts duplicate series, and reports unknown words', async () => {
-    const { known, page, told } = given();
+    const { known, page, counted, logged } = given();
 
     known.put(
       { collector: 'farms' },
@@ -229,7 +238,8 @@ describe('the reading publisher', () => {
 
     expect(await page()).toContain('zlb_sessions{appliance="lb",farm="shop"} 1');
     expect(await page()).toContain('zlb_state{appliance="lb",farm="shop",status="unknown"} 1');
-    expect(told).toEqual(['1 dropped: duplicate', 'zlb_state: dancing']);
+    expect(counted).toEqual(['1 dropped: duplicate']);
+    expect(logged).toEqual([...counted, 'zlb_state: dancing']);
   });
 });
 
@@ -246,7 +256,7 @@ describe('details at the series limit', () => {
     page.map((line) => line.replace(/^zlb_(\w+)\{.*farm="(\w+)".*/, '$2 $1')).sort();
 
   it('leave a fifth of it to other metrics, and are dropped by whole families', async () => {
-    const { known, page, told } = given({ maxSeries: 10 });
+    const { known, page, counted } = given({ maxSeries: 10 });
 
     known.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 5));
 
@@ -258,7 +268,7 @@ describe('details at the series limit', () => {
       'shop backend',
       'shop sessions',
     ]);
-    expect(told).toEqual(['5 dropped: limit']);
+    expect(counted).toEqual(['5 dropped: limit']);
   });
 
   it('are those of the same farms in any order of reads', async () => {
@@ -281,7 +291,7 @@ describe('details at the series limit', () => {
   });
 
   it('are evicted for other metrics, are counted, and return with the next reading', async () => {
-    const { known, page, told } = given({ maxSeries: 10 });
+    const { known, page, counted } = given({ maxSeries: 10 });
     known.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 4));
     const before = shown(await page());
 
@@ -295,7 +305,7 @@ describe('details at the series limit', () => {
 
     expect(before).toHaveLength(9);
     expect(limited).toEqual(['a state', 'a state', 'a state', 'b state', 'b state', 'b state', 'shop sessions']);
-    expect(told).toEqual(['8 dropped: limit']);
+    expect(counted).toEqual(['8 dropped: limit']);
     expect(shown(await page())).toEqual(before);
   });
 });

@@ -234,7 +234,7 @@ describe('backends of a farm', () => {
       {
         collector: 'farms',
         data: { farms: [shop], excluded: 0 },
-        since: () => (changedAtElapsedMs === undefined ? undefined : { atMs: 0, atElapsedMs: changedAtElapsedMs }),
+        changedAt: () => (changedAtElapsedMs === undefined ? undefined : { atMs: 0, atElapsedMs: changedAtElapsedMs }),
       },
       { collector: 'backends', farm: 'shop', data: { backends: [backend] }, askedAtElapsedMs },
     ).farms?.[0];
@@ -339,9 +339,9 @@ describe('a probe of a farm', () => {
       {
         collector: 'farms',
         data: { farms: [{ ...listed, ...now }], excluded: 0 },
-        since: () => (changedAtElapsedMs === undefined ? undefined : { atMs: 0, atElapsedMs: changedAtElapsedMs }),
+        changedAt: () => (changedAtElapsedMs === undefined ? undefined : { atMs: 0, atElapsedMs: changedAtElapsedMs }),
       },
-      { collector: 'vip', data: [{ ...probed, served, known: { listed } }], since: undefined },
+      { collector: 'vip', data: [{ ...probed, served, known: { listed } }], changedAt: undefined },
     ];
     return statusOf(...readings);
   }
@@ -373,7 +373,7 @@ describe('a probe of a farm', () => {
           probedAtElapsedMs: 50_000 - 10_000 * index,
           known: { listed },
         })),
-        since: undefined,
+        changedAt: undefined,
       },
     );
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ObjectState } from '../../../src/collectors/collector.ts';
-import { compareStates, type ObjectStates, sinceOf } from '../../../src/state/object-states.ts';
+import { compareStates, type ObjectStates, changeTimesOf } from '../../../src/state/object-states.ts';
 
 const farm = (name: string, state: string): ObjectState => ({ object: 'farm', labels: { farm: name }, state });
 const moment = { atMs: 5, atElapsedMs: 7 };
@@ -64,11 +64,11 @@ it('a transition dates the state of its object, and a clock that was set back do
   const { compare } = given();
   const first = compare([farm('shop', 'up'), farm('db', 'up')]);
   const { states } = compare([farm('shop', 'down'), farm('db', 'up')]);
-  const since = sinceOf(states, () => 3);
+  const since = changeTimesOf(states, () => 3);
 
-  expect(sinceOf(first.states, () => 9)).toBeUndefined();
+  expect(changeTimesOf(first.states, () => 9)).toBeUndefined();
   expect(['shop', 'db'].map((name) => since?.(farm(name, '')))).toEqual([{ atMs: 3, atElapsedMs: 7 }, undefined]);
-  expect(sinceOf(states, () => 9)?.(farm('shop', ''))).toEqual(moment);
+  expect(changeTimesOf(states, () => 9)?.(farm('shop', ''))).toEqual(moment);
 });
 
 it('a transition uses no further memory while nothing changes', () => {

@@ -1,5 +1,5 @@
 import type { Breaker } from '../appliance/breaker.ts';
-import { isFarmCollector } from '../collectors/collector.ts';
+import { isPerFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import { buildApplianceStatus } from '../state/appliance-status.ts';
@@ -11,19 +11,39 @@ import type { PollerServices } from './poller-services.ts';
 
 const storeKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
+type PollerStatusParts = Pick<
+  PollerServices,
+  | 'name'
+  | 'url'
+  | 'labels'
+  | 'objectives'
+  | 'isRequestLogEmpty'
+  | 'jobs'
+  | 'state'
+  | 'availability'
+  | 'breaker'
+  | 'failures'
+  | 'lateness'
+  | 'cron'
+  | 'counters'
+  | 'store'
+  | 'listeners'
+  | 'now'
+>;
+
 /**
- * Describes the appliance, publishes the poller's own metrics in `/metrics`, and tells listeners
- * when the appliance starts or stops to answer.
+ * Describes a poller and its appliance: in metrics of its own, in the status for the pages, and to
+ * listeners when the appliance starts or stops to answer.
  */
-export class StatusPublisher {
-  readonly #parts: PollerServices;
+export class PollerStatus {
+  readonly #parts: PollerStatusParts;
   /** The newest description; undefined once something of it has changed. */
   #status: ApplianceStatus | undefined;
   /** The numbers that change without a run, as they were published last. */
   #published = '';
   #wasUp: boolean | undefined;
 
-  constructor(parts: PollerServices) {
+  constructor(parts: PollerStatusParts) {
     this.#parts = parts;
   }
 
@@ -31,14 +51,14 @@ export class StatusPublisher {
     this.#status = undefined;
   }
 
-  /** Publishes the results of a run, or of a skipped one, when all of its consequences are known. */
+  /** Publishes the metrics after a run, or a skipped one, when all of its consequences are known. */
   publish(): void {
     this.#published = '';
     this.publishIfChanged();
   }
 
   /**
-   * Publishes the poller's own metrics if one has changed. Called before each look at the page, so
+   * Publishes the metrics if one has changed. Called before each look at the page, so
    * that fresh samples never appear next to `zlb_up 0`.
    */
   publishIfChanged(): void {
@@ -141,7 +161,7 @@ export class StatusPublisher {
   /** Returns the time in which each farm is read once, in whole intervals. */
   #roundMs(job: Job): number | undefined {
     const intervalMs = this.#intervalMs(job);
-    if (!isFarmCollector(job.collector) || intervalMs === undefined) return undefined;
+    if (!isPerFarmCollector(job.collector) || intervalMs === undefined) return undefined;
     const roundMs = this.#parts.lateness.roundMs(job);
     return Math.max(intervalMs, Math.ceil(roundMs / job.intervalMs) * job.intervalMs);
   }
