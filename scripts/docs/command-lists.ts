@@ -1,5 +1,5 @@
 import { commands, exporter } from '../../src/commands/commands.ts';
-import { type FlagTable, labelOf } from '../../src/commands/flag.ts';
+import { type FlagTable, labelOf } from '../../src/commands/flags.ts';
 import { markdownList } from './markdown.ts';
 
 /** Returns the lists of docs/command-line.md, from the flags and the texts of `--help`. */

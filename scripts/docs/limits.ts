@@ -24,7 +24,7 @@ import { statesPerMinute } from '../../src/scheduler/reading-log.ts';
 import { maxTwinDifferences } from '../../src/server/status-api.ts';
 import { defaultMaxRows, maxBackends } from '../../src/appliance/wire-types.ts';
 import { maxNames as maxServerNames } from '../../src/collectors/vip-targets.ts';
-import { maxShards } from '../../src/config/shard.ts';
+import { maxShards } from '../../src/config/settings.ts';
 import { bytesPerPart, freeParts } from '../../src/lib/growing-buffer.ts';
 import { formatDuration } from '../../src/lib/time.ts';
 import { maxUses } from '../../src/state/appliance-status.ts';

@@ -3,14 +3,15 @@
 // server. A command keeps no state; what it opens ends with it. Read on in flag.ts and run.ts (the
 // exporter).
 
-import { type FlagTable, helpLines } from './flag.ts';
 import {
+  type FlagTable,
   adminFlags,
   auditFlags,
   checkFlags,
   deliverFlags,
   exporterFlags,
   generalFlags,
+  helpLines,
   historyFlags,
   initFlags,
   listenerFlags,

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { closestWord, oneLine } from '../lib/text.ts';
 import { type CommandName, commands, exporter, flagsOf, isCommand } from './commands.ts';
-import type { Flags } from './flags.ts';
-import { type Flag, flagValueError } from './flag.ts';
+import { type Flag, type Flags, flagValueError } from './flags.ts';
 import { UsageError } from './command.ts';
 
 export const allFlags: ReadonlyMap<string, Flag> = new Map(

@@ -3,10 +3,15 @@ import { gapsOf, maxDelayMs } from '../lib/cron.ts';
 import { formatDuration, parseDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
 import { closestWord, memoize } from '../lib/text.ts';
-import { type CollectorSettings, mergeCollectorSettings, sendersOf } from './settings.ts';
+import {
+  type CollectorSettings,
+  type OperationRoutes,
+  matchOperations,
+  mergeCollectorSettings,
+  sendersOf,
+} from './settings.ts';
 import type { Path, Problems, ReportProblem } from './problems.ts';
 import { blockListOf, isIn, isLoopback, parseEndpoint } from '../lib/address.ts';
-import { matchOperations, type OperationRoutes } from './admin-settings.ts';
 import { eitherDay, isAtMostOncePerMinute } from './schedule.ts';
 import { type ConfigSettings, longestMaxStale } from './schema.ts';
 import type { YamlSource } from './yaml-file.ts';

@@ -8,9 +8,14 @@ import { dirname, join, resolve } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';
 import { pairProblem } from '../lib/pem.ts';
-import { adminSettings, type OperationRoutes } from './admin-settings.ts';
+import {
+  type CollectorSettings,
+  type OperationRoutes,
+  type Settings,
+  adminSettings,
+  applianceSettings,
+} from './settings.ts';
 import { checkCombinations } from './checks.ts';
-import { applianceSettings, type CollectorSettings, type Settings } from './settings.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
 import { createFiles, type Files, withRemedy } from './files.ts';
 import { Problems } from './problems.ts';

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
-import type { AdminSettings } from './admin-settings.ts';
+import { globMatcher } from '../lib/text.ts';
+import type { AdminBlock } from './admin-schema.ts';
 import type { ConfigSettings } from './schema.ts';
-import { type Shard, shardOf } from './shard.ts';
 
 type WrittenAppliance = ConfigSettings['appliances'][number];
 
@@ -15,6 +16,13 @@ export interface Settings extends Omit<ConfigSettings, 'applianceFiles' | 'colle
    * Set if several processes divide the appliances; without it, one process watches all of them.
    */
   readonly shard?: ShardSettings;
+}
+
+/** One of several processes that divide the appliances of a configuration. */
+export interface Shard {
+  /** Counted from 0, as Kubernetes counts the pods of a StatefulSet. */
+  readonly index: number;
+  readonly count: number;
 }
 
 /** A shard, and for each appliance of the other shards the index of the shard that watches it. */
@@ -74,6 +82,31 @@ export function mergeCollectorSettings(
   );
 }
 
+/** More processes than anybody runs, and few enough that `shardOf` is fast. */
+export const maxShards = 1_000;
+
+/** Parses `0/3` to `2/3`; undefined for any other text. */
+export function parseShard(text: string): Shard | undefined {
+  const match = /^(\d{1,4})\/(\d{1,4})$/.exec(text);
+  const [index, count] = [Number(match?.[1]), Number(match?.[2])];
+  return match && index < count && count <= maxShards ? { index, count } : undefined;
+}
+
+/**
+ * Returns the index of the shard that watches an appliance. It depends only on the name: the shard
+ * with the highest hash of index and name (rendezvous hashing). An added shard takes appliances
+ * from all others, and none moves between those.
+ */
+export function shardOf(name: string, count: number): number {
+  let owner = 0;
+  let highest = '';
+  for (let index = 0; index < count; index += 1) {
+    const weight = createHash('sha256').update(`${index}/${name}`).digest('hex');
+    if (weight > highest) [owner, highest] = [index, weight];
+  }
+  return owner;
+}
+
 /**
  * Returns the settings of one shard: its own appliances, and the owners of the others. Twins have
  * one owner, that of the first. Without a shard, returns all.
@@ -118,4 +151,46 @@ export function objectivesOf(
   const isNamed = ({ from, objectives }: ApplianceSettings['requests']) => from.length + objectives.length > 0;
   if (!requests || (!isNamed(own) && appliances.some((each) => isNamed(each.requests)))) return undefined;
   return own.objectives.map(({ farm, latency }) => ({ farm, hasLatency: latency !== undefined }));
+}
+
+/** The checked settings of the admin gateway; without them it does not listen. */
+export interface AdminSettings extends Omit<AdminBlock, 'tokens' | 'insecurePlaintext'> {
+  readonly tokens: readonly TokenSettings[];
+}
+
+export type ApprovalSettings = AdminBlock['approvals'];
+
+/** A token; `allow` and `deny` are keys of operations, `appliances` are globs. */
+export interface TokenSettings extends Omit<AdminBlock['tokens'][number], 'person'> {
+  /** The holder of the token. */
+  readonly person: string;
+}
+
+/** The operations of the API by key, with their routes: `PUT /farms/{farmname}/actions`. */
+export type OperationRoutes = ReadonlyMap<string, string>;
+
+/** Returns the settings of the gateway, with the operations that its tokens may call. */
+export function adminSettings(block: AdminBlock, operations: OperationRoutes): AdminSettings {
+  const { tokens, insecurePlaintext: _onlyChecked, ...admin } = block;
+  const keysOf = (entries: readonly string[]) => [
+    ...new Set(entries.flatMap((entry) => matchOperations(entry, operations))),
+  ];
+  return {
+    ...admin,
+    tokens: tokens.map(({ allow, deny, ...token }) => ({
+      ...token,
+      ...(allow && { allow: keysOf(allow) }),
+      deny: keysOf(deny),
+      person: token.person ?? token.name,
+    })),
+  };
+}
+
+/**
+ * Returns the keys that an entry of `allow` or `deny` matches: a key, a route, or a pattern with
+ * `*` over both.
+ */
+export function matchOperations(entry: string, operations: OperationRoutes): readonly string[] {
+  const fits = globMatcher(entry);
+  return [...operations].filter(([key, route]) => fits(key) || fits(route)).map(([key]) => key);
 }

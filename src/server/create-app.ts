@@ -3,9 +3,16 @@
 // connections.ts owns the open connections; metrics-app.ts has the routes of the metrics listener,
 // and admin/http/admin-app.ts those of the gateway. web-access.ts checks who asks.
 
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { type FastifyInstance, type FastifyServerOptions, type FastifyTypeProvider, fastify } from 'fastify';
+import {
+  type FastifyInstance,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  type FastifyTypeProvider,
+  fastify,
+} from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { CountedRequest, readInPortions } from '../lib/counted-request.ts';
 import { decodePercent } from '../lib/text.ts';
@@ -159,4 +166,16 @@ function pathOfTarget(target: string): string {
   const [, path] = /^https?:\/\/[^/?#]*(.*)$/is.exec(target) ?? [];
   if (path === undefined) return target;
   return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** Returns the path as received: neither decoded nor normalised, without the query. */
+export function pathOf({ originalUrl }: FastifyRequest): string {
+  return originalUrl.replace(/\?.*$/s, '');
+}
+
+/** Returns true for more than one Host header, which RFC 9112 section 3.2 answers with 400. */
+export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  // `rawHeaders` alternates names and values.
+  const count = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  return count > 1;
 }

@@ -13,8 +13,7 @@ import { TokenBuckets } from '../lib/token-bucket.ts';
 import { type BcryptThread, createBcryptThread, createPasswordCheck } from './password-check.ts';
 import { clientRefusal, requiresReauthentication, webTlsOptions, restartReason } from './web-policy.ts';
 import { networkOf } from './connections.ts';
-import { createGuardedApp } from './create-app.ts';
-import { hasSeveralHosts } from './request-line.ts';
+import { createGuardedApp, hasSeveralHosts } from './create-app.ts';
 import { ThrottledLog } from '../lib/throttled-log.ts';
 
 /**

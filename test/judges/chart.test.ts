@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { readRuleFiles } from '../../scripts/rule-files.ts';
 import { loadSettings } from '../../src/app/load-settings.ts';
 import { parseFlags } from '../../src/commands/parse-flags.ts';
-import { parseShard } from '../../src/config/shard.ts';
+import { parseShard } from '../../src/config/settings.ts';
 import { readDocuments } from '../docs/documents.ts';
 import { givenFolder } from '../support/folder.ts';
 import { knownSeries } from '../support/known-series.ts';

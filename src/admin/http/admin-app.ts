@@ -26,13 +26,12 @@ import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { createAuthenticator, assertNoTokenInQuery } from './authenticate.ts';
 import type { MalformedRequest, RawResponse } from '../../server/connections.ts';
 import { registerConsole } from './gateway-page.ts';
-import { createGuardedApp, createMethodFinder, type GuardedApp } from '../../server/create-app.ts';
+import { type GuardedApp, createGuardedApp, createMethodFinder, pathOf } from '../../server/create-app.ts';
 import { registerDocs } from './docs-page.ts';
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
 import { createRequestBodies } from './request-bodies.ts';
 import { assertAlertmanagerPath, registerChangeRoutes } from './change-routes.ts';
 import { assertSameOrigin, assertSupportedRequest } from './request-checks.ts';
-import { pathOf } from '../../server/request-line.ts';
 import { limitUnfinished } from '../../server/unfinished-responses.ts';
 
 export interface AdminAppParts extends AdminRoutesParts {

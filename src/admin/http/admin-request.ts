@@ -10,7 +10,7 @@ import { AdminProblem, internalError } from '../policy/problem.ts';
 import { maxReasonLength, type AuditSubject } from '../calls/recorder.ts';
 import { decodePercent } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
-import { pathOf } from '../../server/request-line.ts';
+import { pathOf } from '../../server/create-app.ts';
 import { TooManyReadersError } from '../../server/unfinished-responses.ts';
 
 /**

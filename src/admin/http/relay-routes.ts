@@ -10,7 +10,7 @@ import { knownBasePaths } from '../../appliance/route.ts';
 import { decodePercent } from '../../lib/text.ts';
 import { callerOf, contextOf, readAdminHeaders } from './admin-request.ts';
 import { accepted } from './change-routes.ts';
-import { pathOf } from '../../server/request-line.ts';
+import { pathOf } from '../../server/create-app.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
 export interface RelayRoutesParts {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AdminProblem } from '../policy/problem.ts';
 import { isOneOf } from '../../lib/check.ts';
-import { hasSeveralHosts } from '../../server/request-line.ts';
+import { hasSeveralHosts } from '../../server/create-app.ts';
 
 /**
  * Throws for requests that other readers may interpret differently: several Host headers or none,

@@ -1,5 +1,5 @@
 import { type CommandName, flagsOf } from '../commands.ts';
-import type { Flag } from '../flag.ts';
+import type { Flag } from '../flags.ts';
 import { commands, type Place, places, valuedFlags, valuesOf } from './places.ts';
 
 export function fishCompletion(): string {

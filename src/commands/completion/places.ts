@@ -12,7 +12,7 @@ import { changeCommands } from '../admin/changes.ts';
 import { auditCommands } from '../audit.ts';
 import { commands as described, type CommandName, flagsOf, isCommand } from '../commands.ts';
 import { allFlags } from '../parse-flags.ts';
-import type { Flag } from '../flag.ts';
+import type { Flag } from '../flags.ts';
 import { checks } from '../plugin/plugin.ts';
 
 /** The completion of a word: one of some words, or the name of a file. */

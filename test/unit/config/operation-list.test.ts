@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { matchOperations } from '../../../src/config/admin-settings.ts';
+import { matchOperations } from '../../../src/config/settings.ts';
 import { operations } from './given-config.ts';
 
 it('an entry of allow or deny is one operation if it is a key or a route, with any characters', () => {

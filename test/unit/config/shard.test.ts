@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { settingsOfShard } from '../../../src/config/settings.ts';
-import { parseShard, shardOf } from '../../../src/config/shard.ts';
+import { parseShard, settingsOfShard, shardOf } from '../../../src/config/settings.ts';
 import { loadText } from './given-config.ts';
 
 /** Seventeen appliances at each of three hundred sites. */
