@@ -122,7 +122,7 @@ export async function dryRunCall(parts: DryRunParts): Promise<DryRun> {
     risk: row.risk,
     request: {
       method,
-      url: session.urlOf(target.path),
+      url: session.appliance.relay.urlOf(target.path),
       headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
       body: body ? body.masked : null,
     },

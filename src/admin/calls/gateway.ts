@@ -35,7 +35,7 @@ import type { BodyMemory } from './body-memory.ts';
 import { type AdminAppliance, createSession, type ApplianceSession } from './session.ts';
 import type { RequestBody } from './request-body.ts';
 import type { EventFields, Recorder, AuditSubject } from './recorder.ts';
-import type { WorkLabel, QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
+import type { WorkLabel, QueueRequest, RequestQueue } from './request-queue.ts';
 
 export interface GatewayParts {
   /** The appliances by name; a reload changes the content. */
@@ -61,13 +61,6 @@ export interface GatewayParts {
 
 type QueuedCaller = Pick<AdminCall, 'principal' | 'appliance' | 'signal'>;
 type QueueOptions = Pick<QueueRequest, 'kind' | 'signal' | 'urgent' | 'label'>;
-
-/** Lasts while a request holds a slot of the queue. */
-interface SlotContext {
-  readonly appliance: AdminAppliance;
-  readonly slot: QueueSlot;
-  readonly session: ApplianceSession;
-}
 
 /** How long the guards of a step use what its plan has just read. */
 const maxReadAgeMs = 1_000;
@@ -127,19 +120,19 @@ export class Gateway {
     // Before the queue: a slow upload must not keep others from changing the appliance.
     await body?.receive(principal.name, options.signal);
     let baseline: L4Baseline | undefined;
-    const sending = this.#inQueue(call, options, async (context) => {
-      await this.#authoriseSideEffect(call, context);
-      baseline = await this.#probeL4Before(call, context);
+    const sending = this.#inQueue(call, options, async (session) => {
+      await this.#authoriseSideEffect(call, session);
+      baseline = await this.#probeL4Before(call, session);
       const overridden = {
-        ...(await this.#guard(call, context)),
+        ...(await this.#guard(call, session)),
         ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
       };
-      this.#recheck(call, context);
+      this.#recheck(call, session);
       await this.#recordIntent(call, overridden);
       if (isWrite(call.target)) this.#countWrite(call);
       Object.assign(call, { stage: 'recorded', overridden });
       this.#parts.metrics.countOverridden(call.appliance, overridden);
-      return await this.#forward(call, context);
+      return await this.#forward(call, session);
     }).finally(() => body?.release());
     // The slot is free again: an emergency stop must not wait for the look at other farms.
     return await verifyCall(sending, () => (call.stage === 'sent' ? baseline : undefined));
@@ -151,7 +144,7 @@ export class Gateway {
     this.#authorise(call);
     const { risk } = call.target.operation.row;
     const options = { kind: 'read', signal: call.signal, label: this.#labelOf(call, 'dry run') } as const;
-    return await this.#inQueue(call, options, async ({ session }) => {
+    return await this.#inQueue(call, options, async (session) => {
       // The dry run of a change asks the appliance for parameters with a method other than GET, so
       // it is audited first. One for a plan does not ask, and its change has records of its own.
       if (risk !== 'read' && use.purpose === 'caller')
@@ -181,7 +174,7 @@ export class Gateway {
     authorise(caller.principal, target);
     assertNotFrozen(freeze, target);
     const label = { noun: 'question for parameters', object: `of ${operationId}` };
-    return await this.#inQueue(caller, { kind: 'read', signal, label }, async ({ session }) => {
+    return await this.#inQueue(caller, { kind: 'read', signal, label }, async (session) => {
       assertNotFrozen(freeze, target);
       await recorder.recordOrRefuse(
         { ...caller, operation: operationId, method, path: target.path },
@@ -219,7 +212,7 @@ export class Gateway {
   async #inQueue<Value>(
     caller: QueuedCaller,
     options: QueueOptions,
-    work: (context: SlotContext) => Promise<Value>,
+    work: (session: ApplianceSession) => Promise<Value>,
   ): Promise<Value> {
     const { queue, timeoutMs } = this.#parts;
     const { principal, appliance: name, signal } = caller;
@@ -228,7 +221,7 @@ export class Gateway {
       const appliance = this.applianceFor(caller);
       const session = createSession({ appliance, slot, timeoutMs: timeoutMs(), signal });
       this.#recheckCaller(caller, session);
-      return await work({ appliance, slot, session });
+      return await work(session);
     });
   }
 
@@ -236,8 +229,8 @@ export class Gateway {
    * Some reads have side effects on L4 farms (docs/api.md §1.7). Detects that right before the read,
    * and requires the role for the effect.
    */
-  async #authoriseSideEffect(call: AdminCall, { session, appliance }: SlotContext): Promise<void> {
-    if (!(await hasSideEffectNow(call.target, session, appliance.name))) return;
+  async #authoriseSideEffect(call: AdminCall, session: ApplianceSession): Promise<void> {
+    if (!(await hasSideEffectNow(call.target, session))) return;
     call.target = { ...call.target, hasSideEffect: true };
     authorise(call.principal, call.target);
     assertNotPlanner(call.principal);
@@ -247,18 +240,18 @@ export class Gateway {
   }
 
   /** In the slot: many calls at a time would flood the farms. A step of a change probes by itself. */
-  async #probeL4Before({ plan, target, body }: AdminCall, context: SlotContext): Promise<L4Baseline | undefined> {
+  async #probeL4Before({ plan, target, body }: AdminCall, session: ApplianceSession): Promise<L4Baseline | undefined> {
     if (plan) return undefined;
-    const { name: appliance, knownFarms } = context.appliance;
+    const { name: appliance, knownFarms } = session.appliance;
     // Not that of the caller, who may leave before the farms are probed again.
-    const { signal } = context.slot;
+    const { signal } = session.slot;
     const vipLimits = this.#parts.vipLimitsOf(appliance);
     const sleep = (ms: number): Promise<void> => this.#parts.sleep(ms, signal);
     const call = { operation: target.operation.operationId, params: target.params, fields: body?.fields ?? {} };
     return await probeL4Before(call, { appliance, knownFarms, vipLimits, signal, sleep });
   }
 
-  async #guard(call: AdminCall, { session }: SlotContext): Promise<Overridden> {
+  async #guard(call: AdminCall, session: ApplianceSession): Promise<Overridden> {
     const { appliance, target, body, plan } = call;
     const { reads } = plan ?? {};
     // What the plan of a step has just read, unless a write came since, or the step had to wait.
@@ -271,10 +264,10 @@ export class Gateway {
   }
 
   /** Checks again what may have changed during a wait. */
-  #recheck(call: AdminCall, { appliance, session }: SlotContext): void {
+  #recheck(call: AdminCall, session: ApplianceSession): void {
     assertNotFrozen(this.#parts.freeze, call.target);
     this.#recheckCaller(call, session);
-    assertPlannedUrl(call, appliance);
+    assertPlannedUrl(call, session.appliance);
   }
 
   #recheckCaller({ principal }: QueuedCaller, session: ApplianceSession): void {
@@ -294,17 +287,18 @@ export class Gateway {
     });
   }
 
-  async #forward(call: AdminCall, context: SlotContext): Promise<AdminResponse> {
+  async #forward(call: AdminCall, session: ApplianceSession): Promise<AdminResponse> {
     const { memory, freeze, timeoutMs, recordInHistory } = this.#parts;
     let reportOutcome: ReturnType<GatewayParts['recordInHistory']> | undefined;
     return await forward({
       call,
-      ...context,
+      appliance: session.appliance,
+      slot: session.slot,
       memory,
       freeze,
       timeoutMs: Math.min(call.limitMs ?? timeoutMs(), timeoutMs()),
       beforeSending: () => {
-        this.#recheck(call, context);
+        this.#recheck(call, session);
         if (isWrite(call.target)) reportOutcome = recordInHistory(...this.#historyEntryOf(call));
       },
       onOutcome: async (outcome) => {

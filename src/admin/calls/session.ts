@@ -20,13 +20,13 @@ export interface AdminAppliance {
 type SessionRequest = Omit<RelayRequest, 'signal'>;
 
 /**
- * Calls an appliance for one caller: nothing is sent once the caller has left. A sent call runs
- * to its end, as it does on the appliance.
+ * Calls an appliance for one caller, while its request holds a slot of the queue. Nothing is sent once
+ * the caller has left; a sent call runs to its end, as it does on the appliance.
  */
 export type ApplianceSession = ReturnType<typeof createSession>;
 
 interface SessionParts {
-  readonly appliance: Omit<AdminAppliance, 'name'>;
+  readonly appliance: AdminAppliance;
   /** Held until the appliance has answered, which may take longer than `timeoutMs`. */
   readonly slot: QueueSlot;
   /** Maximum wait of the caller. */
@@ -45,11 +45,12 @@ export function createSession({ appliance, slot, timeoutMs, signal }: SessionPar
     return await client.read(key, params, slot.signal, { limitMs });
   };
   return {
+    appliance,
+    slot,
     signal,
     assertCallerPresent,
     knownFarms,
     read,
-    urlOf: (path: string): string => relay.urlOf(path),
     async send(request: SessionRequest): Promise<RelayResponse> {
       assertCallerPresent();
       const abortable = abortableRead(slot.signal, request.method === 'GET');

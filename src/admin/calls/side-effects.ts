@@ -22,15 +22,14 @@ const sharedFailures: readonly FailureReason[] = [
  */
 export async function hasSideEffectNow(
   { operation: { row }, params }: OperationCall,
-  session: Pick<ApplianceSession, 'read'>,
-  appliance: string,
+  { read, appliance }: Pick<ApplianceSession, 'read' | 'appliance'>,
 ): Promise<boolean> {
   if (row.readSideEffect?.on !== 'l4xnat') return false;
   try {
-    return !isSafeFarm(await session.read('readFarmsSummary', {}), params.farmname ?? '');
+    return !isSafeFarm(await read('readFarmsSummary', {}), params.farmname ?? '');
   } catch (error) {
     if (error instanceof ApplianceError && !sharedFailures.includes(error.reason)) return true;
-    throw upstreamProblem(error, appliance, 'none');
+    throw upstreamProblem(error, appliance.name, 'none');
   }
 }
 

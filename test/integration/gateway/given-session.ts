@@ -41,7 +41,7 @@ export async function givenSession(world: World) {
   const { signal } = new AbortController();
   const slot = { signal, extendUntil: () => undefined };
   const session = createSession({
-    appliance: { relay, client, knownFarms: () => undefined },
+    appliance: { name: 'lb-1', relay, client, knownFarms: () => undefined },
     slot,
     timeoutMs: options.timeoutMs,
     signal,
