@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { ReadCache, Overridden } from '../policy/guards/guard.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
@@ -53,11 +52,4 @@ export interface ReadSnapshot {
   readonly writeCount: number;
   /** The time of the last read. */
   readonly atSteadyMs: number;
-}
-
-/** The response for the caller, from the appliance or from the gateway. */
-export interface AdminResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readable | Buffer;
 }

@@ -17,7 +17,7 @@ import { type BodyMemory, minBytesPerSecond } from './body-memory.ts';
 import { withResponseTimeout, toBodyError, discard, discardLate, abortableRead } from './session.ts';
 import type { EventFields } from './recorder.ts';
 import { isWrite } from '../policy/policy.ts';
-import type { AdminResponse, AdminCall } from './admin-call.ts';
+import type { AdminCall } from './admin-call.ts';
 import type { QueueSlot } from './request-queue.ts';
 
 export interface ForwardOptions {
@@ -46,7 +46,7 @@ const readerGraceMs = 20_000;
  * Sends one call, once. Rejects with an {@link AdminProblem}, also if a response breaks off before
  * it was forwarded.
  */
-export async function forward(options: ForwardOptions): Promise<AdminResponse> {
+export async function forward(options: ForwardOptions): Promise<RelayResponse> {
   const { appliance, call, slot, timeoutMs } = options;
   const { operation, path } = call.target;
   const upload = uploadOf(options);
@@ -119,7 +119,7 @@ function effectOf({ stage, target }: ForwardOptions['call']): Effect {
 }
 
 /** Receives the response to its end and reports the outcome, even if the caller has left. */
-async function receiveResponse(exchange: Exchange): Promise<AdminResponse> {
+async function receiveResponse(exchange: Exchange): Promise<RelayResponse> {
   const { options, upload, outcome } = exchange;
   const { name } = options.appliance;
   try {

@@ -10,6 +10,7 @@
 
 import type { Risk } from '../../appliance/api/row.ts';
 import type { Area } from '../../appliance/api/table.ts';
+import type { RelayResponse } from '../../appliance/relay.ts';
 import { codeOfStatus } from '../../appliance/response.ts';
 import { oneLine } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
@@ -20,7 +21,7 @@ import type { OperationCall } from '../policy/operation.ts';
 import { authorise, isWrite, isWriteRisk, assertNotPlanner, risksOf } from '../policy/policy.ts';
 import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AdminResponse, AdminCall } from './admin-call.ts';
+import type { AdminCall } from './admin-call.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { assertConfirmed, type Clearance, clearanceOf, requireClearance } from './approval.ts';
 import { discover } from './discovery.ts';
@@ -114,7 +115,7 @@ export class Gateway {
    * Makes the other checks and sends the call; resolves to the appliance's response. A call from
    * outside that cuts L4 farms is refused with `l4_cut`, whatever the appliance answered.
    */
-  async send(call: AdminCall, clearance: Exclude<Clearance, 'needs_approval'>): Promise<AdminResponse> {
+  async send(call: AdminCall, clearance: Exclude<Clearance, 'needs_approval'>): Promise<RelayResponse> {
     const { body, principal } = call;
     const options = this.#queueOptionsOf(call);
     // Before the queue: a slow upload must not keep others from changing the appliance.
@@ -247,7 +248,7 @@ export class Gateway {
     const { signal } = session.slot;
     const vipLimits = this.#parts.vipLimitsOf(appliance);
     const sleep = (ms: number): Promise<void> => this.#parts.sleep(ms, signal);
-    const call = { operation: target.operation.operationId, params: target.params, fields: body?.fields ?? {} };
+    const call = { operation: target.operation.operationId, params: target.params, body: body?.fields ?? {} };
     return await probeL4Before(call, { appliance, knownFarms, vipLimits, signal, sleep });
   }
 
@@ -287,7 +288,7 @@ export class Gateway {
     });
   }
 
-  async #forward(call: AdminCall, session: ApplianceSession): Promise<AdminResponse> {
+  async #forward(call: AdminCall, session: ApplianceSession): Promise<RelayResponse> {
     const { memory, freeze, timeoutMs, recordInHistory } = this.#parts;
     let reportOutcome: ReturnType<GatewayParts['recordInHistory']> | undefined;
     return await forward({

@@ -7,14 +7,14 @@ import { localAddresses } from '../../collectors/vip.ts';
 import { probeVip } from '../../collectors/vip-probe.ts';
 import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
 import type { VipLimits } from '../../collectors/collector.ts';
-import type { EndpointKey } from '../../appliance/api/table.ts';
+import type { RelayResponse } from '../../appliance/relay.ts';
 import { adminCommand, joinFirst } from '../../lib/text.ts';
 import { toError } from '../../lib/check.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { addressOf, type Farm, type KnownFarm } from '../../appliance/farm.ts';
+import type { GuardContext } from '../policy/guards/guard.ts';
 import { applianceProxy, farmOfCall, l4DaemonUse } from '../policy/l4-daemon.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AdminResponse } from './admin-call.ts';
 import { discard } from './session.ts';
 
 /** An appliance may have hundreds of L4 farms; one daemon serves all. */
@@ -22,13 +22,6 @@ const maxProbed = 20;
 const probeMs = 1_500;
 /** The time until an address that refuses is tried again. */
 const retryAfterMs = 2_000;
-
-export interface ProbedCall {
-  readonly operation: EndpointKey;
-  readonly params: Readonly<Record<string, string>>;
-  /** The fields of its JSON body. */
-  readonly fields: Readonly<Record<string, unknown>>;
-}
 
 interface L4Context {
   readonly appliance: string;
@@ -48,10 +41,13 @@ export interface L4Baseline {
 }
 
 /** Resolves to undefined for a call that does not reach the daemon of L4 farms. */
-export async function probeL4Before(call: ProbedCall, context: L4Context): Promise<L4Baseline | undefined> {
+export async function probeL4Before(
+  { operation, params, body }: Pick<GuardContext, 'operation' | 'params' | 'body'>,
+  context: L4Context,
+): Promise<L4Baseline | undefined> {
   const farms = context.knownFarms() ?? [];
-  const called = farmOfCall(call.params, call.fields, farms);
-  if (l4DaemonUse(call.operation, called, applianceProxy(farms)) === 'none') return undefined;
+  const called = farmOfCall(params, body, farms);
+  if (l4DaemonUse(operation, called, applianceProxy(farms)) === 'none') return undefined;
   const others = farms.filter(({ name, profile }) => profile === 'l4xnat' && name !== called.name);
   const before = await acceptingOf(l4Targets(context, others), context);
   return {
@@ -68,9 +64,9 @@ export async function probeL4Before(call: ProbedCall, context: L4Context): Promi
  * with `l4_cut` if it cut L4 farms, whatever the call came to.
  */
 export async function verifyCall(
-  sending: Promise<AdminResponse>,
+  sending: Promise<RelayResponse>,
   baseline: () => L4Baseline | undefined,
-): Promise<AdminResponse> {
+): Promise<RelayResponse> {
   const outcome = await sending.then(
     (response) => ({ response, result: `The appliance answered it with ${response.status}.` }),
     (error: unknown) => ({ error, result: toError(error).message }),

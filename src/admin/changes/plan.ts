@@ -93,7 +93,7 @@ function withL4Check(step: Step, context: RecipeContext): Step {
   const { write } = step;
   if (!write) return step;
   const body = parseJson(write.content?.bytes ?? Buffer.of());
-  const call = { operation: write.operationId, params: write.params, fields: isRecord(body) ? body : {} };
+  const call = { operation: write.operationId, params: write.params, body: isRecord(body) ? body : {} };
   return {
     ...step,
     async run(send) {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { fastify } from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Gateway } from '../../../../src/admin/calls/gateway.ts';
-import type { AdminResponse } from '../../../../src/admin/calls/admin-call.ts';
+import type { RelayResponse } from '../../../../src/appliance/relay.ts';
 import { declareContext, startContext } from '../../../../src/admin/http/admin-request.ts';
 import { registerRelayRoutes, type RelayRoutesParts } from '../../../../src/admin/http/relay-routes.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
@@ -12,7 +12,7 @@ import { givenPrincipal } from '../../../support/given-principal.ts';
 
 it('a caller whose call waits is not cut off as an idle connection', async () => {
   const sent = Promise.withResolvers<void>();
-  const answer = Promise.withResolvers<AdminResponse>();
+  const answer = Promise.withResolvers<RelayResponse>();
   const gateway: Partial<Record<keyof Gateway, unknown>> = {
     applianceFor: () => ({ name: 'lb-1' }),
     admit: () => 'cleared',
