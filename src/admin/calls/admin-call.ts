@@ -1,4 +1,4 @@
-import type { ReadCache, Overridden } from '../policy/guards/guard.ts';
+import type { ReadCache } from '../policy/guards/guard.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { RequestBody } from './request-body.ts';
@@ -26,8 +26,6 @@ export interface AdminCall extends Caller {
    * instead of a refusal; from `sent` on, the appliance may carry it out.
    */
   stage: 'new' | 'recorded' | 'sent';
-  /** The guards that it overrides; set when it is recorded. */
-  overridden: Overridden;
 }
 
 /** The plan of the change that a call belongs to: nothing else is sent. */

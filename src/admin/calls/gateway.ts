@@ -8,6 +8,7 @@
 // (http/access-log.ts); a `change`, by changes/change-store.ts; a freeze, by http/admin-routes.ts.
 // Read on in admin-call.ts, dry-run.ts, forward.ts and recorder.ts.
 
+import type { Logger } from 'pino';
 import type { Risk } from '../../appliance/api/row.ts';
 import type { Area } from '../../appliance/api/table.ts';
 import type { RelayResponse } from '../../appliance/relay.ts';
@@ -49,6 +50,7 @@ export interface GatewayParts {
   readonly approvals: () => { readonly requiredFor: readonly Risk[] };
   readonly memory: BodyMemory;
   readonly metrics: Pick<AdminMetrics, 'countCall' | 'countOverridden'>;
+  readonly log: Pick<Logger, 'warn'>;
   /** Maximum time until an appliance begins its response; a reload may change it. */
   readonly timeoutMs: () => number;
   /** Returns where the L4 farms of an appliance may be probed. */
@@ -131,8 +133,8 @@ export class Gateway {
       this.#recheck(call, session);
       await this.#recordIntent(call, overridden);
       if (isWrite(call.target)) this.#countWrite(call);
-      Object.assign(call, { stage: 'recorded', overridden });
-      this.#parts.metrics.countOverridden(call.appliance, overridden);
+      call.stage = 'recorded';
+      this.#reportOverridden(call, overridden);
       return await this.#forward(call, session);
     }).finally(() => body?.release());
     // The slot is free again: an emergency stop must not wait for the look at other farms.
@@ -286,6 +288,18 @@ export class Gateway {
       ...(plan ? { requested_by: plan.requestedBy } : {}),
       ...overridden,
     });
+  }
+
+  /** Counts and logs what a call overrides, whether its caller waits for it or a change makes it. */
+  #reportOverridden({ id, principal, address, appliance, target }: AdminCall, overridden: Overridden): void {
+    const { metrics, log } = this.#parts;
+    metrics.countOverridden(appliance, overridden);
+    if (Object.keys(overridden).length === 0) return;
+    const { operationId: operation } = target.operation;
+    log.warn(
+      { request: id, principal: principal.name, address, appliance, operation, ...overridden },
+      'call overrides guards or approval',
+    );
   }
 
   async #forward(call: AdminCall, session: ApplianceSession): Promise<RelayResponse> {

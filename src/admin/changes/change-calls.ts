@@ -137,7 +137,6 @@ function buildAdminCall(
     breakGlass,
     plan,
     stage: 'new',
-    overridden: {},
   };
 }
 

@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
-import type { Overridden } from '../policy/guards/guard.ts';
-import type { OperationCall } from '../policy/operation.ts';
 import { riskOf } from '../policy/policy.ts';
 import type { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
@@ -38,15 +36,14 @@ export async function recordRefusal(
 /** Counts and logs a request when its connection is done with it, answered or not. */
 export function recordResponse({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, appliance = '', call, signal, startedAtSteadyMs, ...context } = contextOf(request);
-  const { target = context.target, overridden = {}, stage = 'new' } = call ?? {};
+  const { target = context.target, stage = 'new' } = call ?? {};
   // A token that may do nothing could invent a series for each operation.
   const isRefused = reply.statusCode === 403 && stage === 'new';
   const endpoint = target && !isRefused ? target.operation.template : gatewayEndpoint(request);
   const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
   metrics.countResponse({ appliance, endpoint, method: request.method, code });
   if (!principal) return;
-  const level = levelOf(target, overridden);
-  log[level](
+  log[target && riskOf(target) !== 'read' ? 'info' : 'debug'](
     {
       request: request.id,
       principal: principal.name,
@@ -56,16 +53,10 @@ export function recordResponse({ metrics, log }: AccessLogParts, request: Fastif
       // If the caller has left, the status that it would have got.
       status: reply.statusCode,
       ...(signal.aborted ? { left: true } : {}),
-      ...overridden,
       seconds: Math.round(steadyNow() - startedAtSteadyMs) / 1_000,
     },
     'admin request',
   );
-}
-
-function levelOf(target: OperationCall | undefined, overridden: Overridden): 'debug' | 'info' | 'warn' {
-  if (Object.keys(overridden).length > 0) return 'warn';
-  return target && riskOf(target) !== 'read' ? 'info' : 'debug';
 }
 
 /**

@@ -66,16 +66,7 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
     socket.setTimeout(0);
     try {
       const body = await bodies.read(request, target.operation.row.body);
-      const call: AdminCall = {
-        ...caller,
-        id: request.id,
-        appliance,
-        target,
-        body,
-        ...adminHeaders,
-        stage: 'new',
-        overridden: {},
-      };
+      const call: AdminCall = { ...caller, id: request.id, appliance, target, body, ...adminHeaders, stage: 'new' };
       context.call = call;
       if (dryRun) return reply.send(await gateway.dryRun(call));
       const clearance = gateway.admit(call);

@@ -223,8 +223,8 @@ describe('a change that runs now', () => {
     expect((await audit()).find(({ event }) => event === 'intent')).toMatchObject({ break_glass: true });
   });
 
-  it('counts each call that broke glass or was forced, once, like a call of its own', async () => {
-    const { call, ask, sent, metrics } = await givenApprovals();
+  it('counts and logs each call that broke glass or was forced, once, like a call of its own', async () => {
+    const { call, ask, sent, metrics, logged } = await givenApprovals();
     const remove = { appliance: 'lb-1', operation: 'deleteFarm', parameters: { farmname: 'oldportal' }, reason: 'x' };
     const { digest, asked_at } =
       (await call('eve', 'POST', '/changes?dry_run=true', { ...remove, break_glass: true, run: 'now' })).json ?? {};
@@ -232,7 +232,13 @@ describe('a change that runs now', () => {
     const counts = async () =>
       (await metrics()).match(/^zlb_admin_(?:guards_overridden|changes)_total\{.*(?:force|glass).*/gm);
 
-    await call('eve', 'POST', '/changes', { ...remove, run: 'now', break_glass: true, digest, asked_at });
+    const { text } = await call('eve', 'POST', '/changes', {
+      ...remove,
+      run: 'now',
+      break_glass: true,
+      digest,
+      asked_at,
+    });
     await ask('root', { ...start, recipe: undefined, force: true, run: 'now' });
     const ofChanges = await counts();
     const glassHeaders = { 'x-reason': 'x', 'x-confirm': 'legacy', 'x-break-glass': 'true' };
@@ -247,6 +253,15 @@ describe('a change that runs now', () => {
     expect(sent()).toHaveLength(4);
     expect(ofChanges).toEqual(expect.arrayContaining([`${glass} 1`, `${forced} 1`]));
     expect(await counts()).toEqual(expect.arrayContaining([`${glass} 2`, `${forced} 2`]));
+    const lines = logged
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ part, ...line }) => part === 'admin' && (line.forced ?? line.break_glass) !== undefined);
+    expect(lines).toMatchObject([
+      { level: 40, request: overOf(text).id, principal: 'eve', operation: 'deleteFarm', break_glass: true },
+      { level: 40, principal: 'root', operation: 'actOnFarm', forced: ['hard_restart'] },
+      { level: 40, principal: 'eve', operation: 'deleteFarm', break_glass: true },
+      { level: 40, principal: 'root', operation: 'actOnFarm', forced: ['hard_restart'] },
+    ]);
   });
 
   it('continues after its caller has detached', async () => {

@@ -112,6 +112,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     vipLimitsOf: () => ({ networks: ['127.0.0.0/8'], connectTo: {} }),
     sleep: () => Promise.resolve(),
     metrics: { countCall: () => undefined, countOverridden: () => undefined },
+    log: { warn: () => undefined },
     recordInHistory: () => () => undefined,
     refresh: () => undefined,
   };
@@ -145,7 +146,6 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       breakGlass: false,
       signal: leaving.signal,
       plan,
-      overridden: {},
     };
     let made: AdminCall | undefined;
     const sending = async () => {
