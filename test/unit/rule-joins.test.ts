@@ -9,7 +9,7 @@ import { shippedRules } from '../support/shipped-rules.ts';
 const watching: readonly string[] = ['job', 'instance', 'exporter'];
 /** Rules that ask across exporters, and across the nodes of a cluster. */
 const acrossExporters =
-  /^(Zlb(ExporterDown|ApplianceVanished|ApplianceDown|ClusterFault)|appliance:zlb_up:(away|gone|renamed|taken|together)|appliance:zlb_farm_info:master|appliance:zlb_farm_status:unread|farm:zlb_farm_status:(down|gone|cut|unready)|farm:zlb_farm_info:left|farm:zlb_farm_reachable:(failing|page)|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters|rivals)|file:zlb_certificate_remaining:page|farm:zlb_served_certificate_remaining:imminent|target:up:(alone|vanished))$/;
+  /^(Zlb(ExporterDown|ApplianceVanished|ApplianceDown|ClusterFault)|appliance:zlb_up:(away|gone|renamed|taken|together)|appliance:zlb_farm_info:master|appliance:zlb_farm_status:unread|farm:zlb_farm_status:(down|gone|cut|unready)|farm:zlb_farm_info:left|farm:zlb_farm_reachable:(failed|failing|page)|service:zlb_farm_backends:none|object:zlb_down:now|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters|rivals)|file:zlb_certificate_remaining:(imminent|page)|appliance:zlb_activation_remaining:imminent|farm:zlb_served_certificate_remaining:imminent|target:up:(alone|vanished))$/;
 const acrossAppliances =
   /^(appliance:zlb_up:(renamed|together)|Zlb(ApplianceDown|ClusterFault|AdminGateway)|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters|rivals)|farm:zlb_farm_status:(cut|unready)|farm:zlb_farm_info:left|farm:zlb_farm_reachable:page|file:zlb_certificate_remaining:page|farm:zlb_served_certificate_remaining:imminent)$/;
 /** Rules about an exporter, at all of its sites. */

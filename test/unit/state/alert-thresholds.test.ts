@@ -17,14 +17,12 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
   expiryImminentSeconds: [
     ['file:zlb_certificate_remaining:imminent', '< 3 * 86400'],
     ['farm:zlb_served_certificate_remaining:imminent', '< 3 * 86400'],
-    ['ZlbActivationExpirySoon', '< 3 * 86400'],
-    ['ZlbActivationExpiryImminent', '< 3 * 86400'],
+    ['appliance:zlb_activation_remaining:imminent', '< 3 * 86400'],
   ],
   expiryImminentRatio: [
     ['file:zlb_certificate_remaining:imminent', 'unless file:zlb_certificate_remaining:ratio >= 0.1'],
     ['farm:zlb_served_certificate_remaining:imminent', '>= 0.1'],
-    ['ZlbActivationExpirySoon', 'unless appliance:zlb_activation_remaining:ratio >= 0.1'],
-    ['ZlbActivationExpiryImminent', 'unless appliance:zlb_activation_remaining:ratio >= 0.1'],
+    ['appliance:zlb_activation_remaining:imminent', 'unless appliance:zlb_activation_remaining:ratio >= 0.1'],
   ],
   clockOffsetSeconds: [
     ['ZlbApplianceClockWrong', '> 60'],
