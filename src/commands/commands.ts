@@ -1,6 +1,6 @@
 // Describes the command line: each command, its flags and its help. cli.ts reads the words, finds
 // the command and loads only its file, because a health check every few seconds must not load a
-// server. A command keeps no state; what it opens ends with it. Read on in flag.ts and run.ts (the
+// server. A command keeps no state; what it opens ends with it. Read on in flags.ts and run.ts (the
 // exporter).
 
 import {

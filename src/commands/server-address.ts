@@ -47,6 +47,6 @@ export async function readTlsFiles(flags: Flags, url: URL, prefix: 'admin.' | 'e
 /** Reads the text of a file; throws a UsageError that says which file cannot be read. */
 export async function readTextFile(what: string, path: string, purpose: 'key' | 'certificates'): Promise<string> {
   const text = await readFileText(path, purpose);
-  if ('error' in text) throw new UsageError(`${what} ${withHint(text.error, path)}`);
+  if ('error' in text) throw new UsageError(`${what} ${withHint(text, path).error}`);
   return text.value;
 }

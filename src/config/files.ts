@@ -3,11 +3,17 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { errorCode, type Result } from '../lib/check.ts';
+import { errorCode } from '../lib/check.ts';
 import { globMatcher } from '../lib/text.ts';
 import { isSame } from '../lib/same.ts';
 import { kindOf } from '../lib/disk.ts';
 import { createFileAccess, type FileAccess, hungFile } from '../lib/file-access.ts';
+
+/** Why a file or a folder cannot be read; `code` is that of the system, where there is one. */
+export interface FileProblem {
+  readonly error: string;
+  readonly code?: string;
+}
 
 /** The files of a configuration, with their state when they were read. */
 export interface Files {
@@ -16,7 +22,7 @@ export interface Files {
    * Resolves to the sorted paths that match a pattern, whose last part may contain `*`; a pattern
    * without one matches itself. A folder that cannot be read is a problem, not an empty list.
    */
-  list(pattern: string): Promise<Result<readonly string[]>>;
+  list(pattern: string): Promise<{ readonly value: readonly string[] } | FileProblem>;
   /** The texts of the main files that were read, by path. */
   readonly mainTexts: ReadonlyMap<string, string>;
   /** The files that were read, contain an API key or a private key, and are readable by everybody. */
@@ -39,7 +45,7 @@ export function createFiles(
 ): Files {
   const mainTexts = new Map<string, string>();
   const seen = new Map<string, string>();
-  const listed = new Map<string, Result<readonly string[]>>();
+  const listed = new Map<string, Awaited<ReturnType<typeof expandPattern>>>();
   const exposed = new Set<string>();
 
   const readText: ReadText = async (path, purpose) => {
@@ -83,7 +89,7 @@ export function createFiles(
  * Returns no files for a missing folder, like a shell; a missing file without `*` fails when it is
  * read.
  */
-async function expandPattern(pattern: string, access: FileAccess): Promise<Result<readonly string[]>> {
+async function expandPattern(pattern: string, access: FileAccess): ReturnType<Files['list']> {
   const name = basename(pattern);
   if (!name.includes('*')) return { value: [pattern] };
   const folder = dirname(pattern);
@@ -94,9 +100,7 @@ async function expandPattern(pattern: string, access: FileAccess): Promise<Resul
     const fitting = names.filter((each) => !each.startsWith('.') && fits(each));
     return { value: fitting.toSorted().map((each) => join(folder, each)) };
   } catch (error) {
-    return errorCode(error) === 'ENOENT'
-      ? { value: [] }
-      : { error: `its folder cannot be read: ${unreadableCause(error, folder)}` };
+    return errorCode(error) === 'ENOENT' ? { value: [] } : fileProblem('its folder cannot be read', error, folder);
   }
 }
 
@@ -161,7 +165,10 @@ const limits = {
 } as const;
 
 /** Reads a text file; an error says what is wrong with it. */
-export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Result<string>>;
+export type ReadText = (
+  path: string,
+  purpose: keyof typeof limits,
+) => Promise<{ readonly value: string } | FileProblem>;
 
 /**
  * Reads a regular file, also behind a symbolic link. Does not open pipes and devices, which may
@@ -172,7 +179,7 @@ export async function readFileText(
   path: string,
   purpose: keyof typeof limits,
   access: FileAccess = createFileAccess(),
-): Promise<Result<string>> {
+): ReturnType<ReadText> {
   let foundPath: string | undefined;
   try {
     const status = await access(path, () => stat(path));
@@ -186,34 +193,38 @@ export async function readFileText(
     if (bytes.includes(0)) return { error: 'cannot be read: it is a binary file, not text' };
     return { value: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
-    return { error: `cannot be read: ${unreadableCause(error, foundPath)}` };
+    return fileProblem('cannot be read', error, foundPath);
   }
 }
 
 /**
- * Adds to an error, if a file does not exist, where it was looked for or what creates it. Does not
+ * Adds to a problem, if a file does not exist, where it was looked for or what creates it. Does not
  * repeat the name, which may be a key.
  */
-export function withHint(error: string, name: string, folder = ''): string {
-  const isGiven = name.startsWith('/run/credentials/');
-  // Node.js permits only folders that are there when it starts.
-  const missing = isGiven ? error.replace(notPermitted, noSuchFile) : error;
-  if (!missing.endsWith(noSuchFile)) return missing;
-  if (isGiven)
-    return `${missing}; systemd puts it there for the service and for zlb-exporter-check, if install.sh found it in /etc/zlb-exporter/keys`;
-  return isAbsolute(name) ? missing : `${missing}; a relative path starts at ${resolve(folder)}`;
+export function withHint({ error, code }: FileProblem, name: string, folder = ''): FileProblem {
+  if (name.startsWith('/run/credentials/') && (code === 'ENOENT' || code === 'ERR_ACCESS_DENIED')) {
+    // Node.js permits only folders that are there when it starts.
+    const missing = error.replace(notPermitted, noSuchFile);
+    const hint = 'systemd puts it there for the service and for zlb-exporter-check, if install.sh found it in';
+    return { error: `${missing}; ${hint} /etc/zlb-exporter/keys`, code: 'ENOENT' };
+  }
+  if (code !== 'ENOENT' || isAbsolute(name)) return { error, ...(code !== undefined && { code }) };
+  return { error: `${error}; a relative path starts at ${resolve(folder)}`, code };
 }
 
-/** Adds a remedy to an error that has none. */
-export function withRemedy(error: string, remedy: string): string {
-  return error.includes('; ') && !error.includes(noSuchFile) ? error : `${error}. ${remedy}`;
+/** The codes of errors that end with a remedy. */
+const remedied: readonly string[] = ['EACCES', 'EPERM', 'ERR_ACCESS_DENIED', 'ETIMEDOUT', 'EMFILE'];
+
+/** Returns the error of a problem, with a remedy if it has none. */
+export function withRemedy({ error, code = '' }: FileProblem, remedy: string): string {
+  return remedied.includes(code) ? error : `${error}. ${remedy}`;
 }
 
 /** Returns why a file or a folder cannot be read; quotes the path if it exists. */
-function unreadableCause(error: unknown, foundPath: string | undefined): string {
+function fileProblem(what: string, error: unknown, foundPath: string | undefined): FileProblem {
   const code = errorCode(error);
-  if (code === 'EACCES' || code === 'EPERM') return noPermission(foundPath);
-  return reasons[code] ?? code;
+  const isForbidden = code === 'EACCES' || code === 'EPERM';
+  return { error: `${what}: ${isForbidden ? noPermission(foundPath) : (reasons[code] ?? code)}`, code };
 }
 
 /** Names the user: a person who checks by hand is often not the user of the exporter. */

@@ -182,7 +182,7 @@ async function withApplianceFiles(source: YamlSource, { variable, files, problem
     const place = source.locate(['appliance_files', index]);
     const found = await files.list(resolve(dirname(place.file), pattern));
     if ('error' in found) {
-      problems.report(place, withRemedy(found.error, 'Let the exporter read it, or take the pattern out'));
+      problems.report(place, withRemedy(found, 'Let the exporter read it, or take the pattern out'));
       continue;
     }
     for (const file of found.value) {

@@ -100,7 +100,7 @@ async function readNamedFile({ path, opens }: NamedFile, folder: string, readTex
   if ('error' in text)
     return {
       error: withRemedy(
-        withHint(text.error, path, folder),
+        withHint(text, path, folder),
         'Give the path of a file the exporter may read, best an absolute one',
       ),
     };

@@ -83,7 +83,7 @@ export async function readYamlFile(options: YamlFileOptions): Promise<YamlSource
   const text = await readText(file, 'configuration');
   if ('error' in text) {
     const where = isAbsolute(file) || text.error.includes(resolve(file)) ? '' : ` (${resolve(file)})`;
-    problems.report({ file, key: '' }, withRemedy(`${text.error}${where}`, remedy));
+    problems.report({ file, key: '' }, withRemedy({ ...text, error: `${text.error}${where}` }, remedy));
     return undefined;
   }
   const lineCounter = new LineCounter();

@@ -69,7 +69,8 @@ async function readWhole(path: string, what: string): Promise<Buffer> {
     return await readFile(path);
   } catch (error) {
     const code = errorCode(error);
-    throw new UsageError(`${what}: ${withHint(`the file cannot be read: ${reasons[code] ?? code}`, path)}`);
+    const problem = { error: `the file cannot be read: ${reasons[code] ?? code}`, code };
+    throw new UsageError(`${what}: ${withHint(problem, path).error}`);
   }
 }
 

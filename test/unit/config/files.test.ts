@@ -126,5 +126,6 @@ it('a file that hangs is reported with a remedy', async () => {
 
   expect(await files.readText('/hung', 'key')).toEqual({
     error: 'cannot be read: nothing came within 10 s; check the disk or the network drive that it is on',
+    code: 'ETIMEDOUT',
   });
 });
