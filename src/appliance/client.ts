@@ -7,6 +7,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
+import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import {
   type ApplianceResponse,
@@ -276,7 +277,7 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
       // Without the cause: a parser's error contains raw bytes, in which an appliance may echo the
       // key.
       const message = `GET ${endpoint}: ${presentable(messageOf(error), keys)}${remedyFor(reason, error, call.limitMs === options.timeoutMs)}`;
-      throw new ApplianceError(reason, { endpoint, message });
+      throw new ApplianceError(reason, { endpoint, message, code: errorCode(error) });
     }
   }
 }

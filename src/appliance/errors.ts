@@ -38,6 +38,8 @@ export class ApplianceError extends Error {
   /** The route template of the call. */
   readonly endpoint: string;
   readonly status: number | undefined;
+  /** The code of the error of the system or the library; '' for a response. */
+  readonly code: string;
   /**
    * True when the API itself said that the path or object does not exist, not a web server in front
    * of it.
@@ -46,12 +48,13 @@ export class ApplianceError extends Error {
 
   constructor(
     reason: FailureReason,
-    parts: { endpoint: string; message: string; status?: number; routeMissing?: boolean },
+    parts: { endpoint: string; message: string; status?: number; code?: string; routeMissing?: boolean },
   ) {
     super(parts.message);
     this.reason = reason;
     this.endpoint = parts.endpoint;
     this.status = parts.status;
+    this.code = parts.code ?? '';
     this.routeMissing = parts.routeMissing ?? false;
   }
 }

@@ -308,14 +308,17 @@ function tryByHand(address: string): readonly string[] {
   return ['Try it by hand from this machine:', copyLine(`curl -kv https://${address}/`)];
 }
 
-function connectFinding({ message }: Failure, { address: { host, text } }: ApplianceCheck): Finding {
-  if (message.includes(' does not resolve: '))
+/** The codes of connections that end before the response does. */
+const closedCodes: readonly string[] = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'];
+
+function connectFinding({ code = '' }: Failure, { address: { host, text } }: ApplianceCheck): Finding {
+  if (code === 'ERR_NAME_UNRESOLVED')
     return finding(
       `This machine finds no address for the name ${host}.`,
       'Check the host in url and the name server of this machine, or write the address itself:',
       'a pinned certificate does not depend on the name.',
     );
-  if (/\b(?:ECONNRESET|EPIPE|closed|disconnected|hang up|mismatch)\b/.test(message))
+  if (closedCodes.includes(code))
     return finding(
       `${text} accepts the connection and closes it before the end of an answer.`,
       ...tryByHand(text),
@@ -330,7 +333,7 @@ function connectFinding({ message }: Failure, { address: { host, text } }: Appli
   );
 }
 
-function tlsFinding({ message }: Failure, { appliance, address, shown, nowMs }: ApplianceCheck): Finding {
+function tlsFinding({ message, code }: Failure, { appliance, address, shown, nowMs }: ApplianceCheck): Finding {
   if (isOldTls(message))
     return finding(
       `${address.text} does not support TLS 1.2 or newer.`,
@@ -363,7 +366,7 @@ function tlsFinding({ message }: Failure, { appliance, address, shown, nowMs }: 
       'Look at the clocks of the appliance and of this machine. To poll it until then, pin it:',
       ...pin,
     );
-  if (/altnames|does not match/i.test(message))
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return finding(
       `The certificate is for another name (${subject}).`,
       'If that is this appliance, expect a name that is in the certificate:',

@@ -54,6 +54,8 @@ export interface Failure {
     | 'unlicensed'
     | 'farms_unread';
   readonly message: string;
+  /** The code of the error of the system or the library. */
+  readonly code?: string;
 }
 
 interface CollectorFailure {
@@ -281,11 +283,11 @@ const finalReasons = [
  */
 export function failureOf(error: unknown, lastCall: Pick<CallReport, 'asksProxies'> | undefined): Failure | undefined {
   if (!(error instanceof ApplianceError)) return undefined;
-  const { reason, message, routeMissing } = error;
+  const { reason, message, code, routeMissing } = error;
   // A web server's 404 page means that the API has another path.
   if (reason === 'not_found' && !routeMissing) return { reason: 'unproven', message };
   if (reason === 'timeout' && lastCall?.asksProxies) return undefined;
-  return isOneOf(finalReasons, reason) ? { reason, message } : undefined;
+  return isOneOf(finalReasons, reason) ? { reason, message, code } : undefined;
 }
 
 function collectorFailure({ name }: Collector, error: unknown): CollectorFailure {
