@@ -1,7 +1,7 @@
 import { isZoneKnown } from '../lib/cron.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../app/load-settings.ts';
-import { loadBoth } from '../config/problems.ts';
+import { loadBoth } from '../config/load.ts';
 import { parseShard, settingsOfShard } from '../config/settings.ts';
 import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
 import { ConfigurationSource } from '../app/configuration-source.ts';

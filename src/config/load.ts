@@ -18,7 +18,7 @@ import {
 import { checkCombinations } from './checks.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
 import { createFiles, type Files, withRemedy } from './files.ts';
-import { Problems } from './problems.ts';
+import { ConfigError, Problems } from './problems.ts';
 import { type ConfigSchema, configSchema } from './schema.ts';
 import { createSettingsReader, type SettingsReader } from './settings-reader.ts';
 import { type Environment, readYamlFile, type YamlSource, type Variables, variablesOf } from './yaml-file.ts';
@@ -52,6 +52,16 @@ export function createSettingsLoader(scope: SettingsScope) {
   const schema = configSchema([...scope.collectorDefaults.keys()], scope.reservedLabels);
   const read = createSettingsReader(schema);
   return (from: SettingsSource): Promise<Settings> => load(from, scope, read);
+}
+
+/** Resolves to both configurations; rejects with the problems of both if both are refused. */
+export async function loadBoth<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
+  const results = await Promise.allSettled([one, other]);
+  const refused = results.flatMap((each) =>
+    each.status === 'rejected' && each.reason instanceof ConfigError ? each.reason.problems : [],
+  );
+  if (results.every(({ status }) => status === 'rejected') && refused.length > 0) throw new ConfigError(refused);
+  return await Promise.all([one, other]);
 }
 
 async function load(

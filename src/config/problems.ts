@@ -30,16 +30,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** Resolves to both configurations; rejects with the problems of both if both are refused. */
-export async function loadBoth<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
-  const results = await Promise.allSettled([one, other]);
-  const refused = results.flatMap((each) =>
-    each.status === 'rejected' && each.reason instanceof ConfigError ? each.reason.problems : [],
-  );
-  if (results.every(({ status }) => status === 'rejected') && refused.length > 0) throw new ConfigError(refused);
-  return await Promise.all([one, other]);
-}
-
 export type ReportProblem = (at: Path, message: string, part?: 'key') => void;
 
 /** The most problems that are reported: nobody reads more, and finding the place of each takes time. */

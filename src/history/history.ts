@@ -120,7 +120,7 @@ export class History {
       onReading: (reading, transitions, moment) => {
         this.#recordConfiguration(appliance, reading, moment);
         this.#recordFarmTimes(name, reading, moment);
-        if (this.#trackedOf(name).restarts.hasRestarted(reading, address)) this.#recordRestart(name, moment);
+        if (this.#trackedOf(name).restarts.detect(reading, address)) this.#recordRestart(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#addEvent(stateEvent(ofFarm));
       },

@@ -15,7 +15,7 @@ export class RestartDetector {
    * Returns true if the counters of all interfaces with traffic are lower than at the last reading.
    * With another address, the appliance may be another machine.
    */
-  hasRestarted({ collector, data }: NewReading, address: string): boolean {
+  detect({ collector, data }: NewReading, address: string): boolean {
     if (collector.name !== interfacesCollector.name) return false;
     const { traffic } = data as Interfaces;
     const bytes = new Map(

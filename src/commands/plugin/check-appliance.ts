@@ -5,7 +5,7 @@ import { type CheckedObject, UnknownStateError, type CheckResult } from './check
 /** Alerts of an appliance from which nothing is read; other warnings are about single readings. */
 const ofTheWhole = ['ZlbApplianceDeactivated', 'ZlbApplianceUnreachable'];
 
-export function checkAppliance(seen: SeenAppliance): CheckResult {
+export function judgeAppliance(seen: SeenAppliance): CheckResult {
   const { appliance, nowMs } = seen;
   const { name, up, collectors } = appliance;
   if (up == null) throw new UnknownStateError(`${name} has not answered since the exporter was started`);

@@ -23,7 +23,7 @@ import {
  * Whether farms serve their clients, as the exporter judges; `-w` and `-c` are for the percentage
  * of backends that are up.
  */
-export function checkFarms(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
+export function judgeFarms(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
   const farms = farmsOf(seen, glob);
   const { appliance, nowMs } = seen;
   const byLimits = hasThresholds(thresholds);
@@ -80,7 +80,7 @@ function backendsOf(farms: readonly MonitoredFarm[]) {
 }
 
 /** How many connections farms have: by `-w` and `-c`, or else the half-open ones by the alert. */
-export function checkConnections(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
+export function judgeConnections(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
   const farms = farmsOf(seen, glob);
   const byLimits = hasThresholds(thresholds);
   const silent = farms.filter(isSilentFarm).map(({ name }) => name);

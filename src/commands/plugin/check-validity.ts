@@ -23,7 +23,7 @@ import {
  * How long certificates are valid: by `-w` and `-c` in days, or else by the windows of the alerts.
  * By an old reading, it reports what is critical, and the age of the reading: an end stays.
  */
-export function checkCertificates(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
+export function judgeCertificates(seen: SeenAppliance, glob: string, thresholds: Thresholds): CheckResult {
   const overdue = overdueReadingText(seen, 'certificates');
   const { appliance, nowMs } = seen;
   if (!appliance.certificates)
@@ -77,7 +77,7 @@ function findingsByDays(
 }
 
 /** Whether an appliance is activated, and for how long. `-w` and `-c` are not for its support. */
-export function checkActivation(seen: SeenAppliance, thresholds: Thresholds): CheckResult {
+export function judgeActivation(seen: SeenAppliance, thresholds: Thresholds): CheckResult {
   const { appliance, nowMs } = seen;
   const { name, deactivated, activation } = appliance;
   const problems = problemsAbout(seen, 'activation').map(findingOf);

@@ -2,9 +2,9 @@ import { closestWord } from '../../lib/text.ts';
 import { toError } from '../../lib/check.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { askExporter } from '../ask-exporter.ts';
-import { checkAppliance } from './check-appliance.ts';
-import { checkConnections, checkFarms } from './check-farms.ts';
-import { checkActivation, checkCertificates } from './check-validity.ts';
+import { judgeAppliance } from './check-appliance.ts';
+import { judgeConnections, judgeFarms } from './check-farms.ts';
+import { judgeActivation, judgeCertificates } from './check-validity.ts';
 import type { SeenAppliance } from './exporter-reply.ts';
 import {
   type CheckResult,
@@ -26,11 +26,11 @@ interface Check {
 }
 
 export const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ['appliance', { judge: checkAppliance }],
-  ['farm', { takesName: true, good: 'at least', judge: checkFarms }],
-  ['connections', { takesName: true, good: 'at most', judge: checkConnections }],
-  ['certificate', { takesName: true, good: 'at least', judge: checkCertificates }],
-  ['activation', { good: 'at least', judge: (seen, _, thresholds) => checkActivation(seen, thresholds) }],
+  ['appliance', { judge: judgeAppliance }],
+  ['farm', { takesName: true, good: 'at least', judge: judgeFarms }],
+  ['connections', { takesName: true, good: 'at most', judge: judgeConnections }],
+  ['certificate', { takesName: true, good: 'at least', judge: judgeCertificates }],
+  ['activation', { good: 'at least', judge: (seen, _, thresholds) => judgeActivation(seen, thresholds) }],
 ]);
 
 /**

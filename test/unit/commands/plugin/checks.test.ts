@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkAppliance } from '../../../../src/commands/plugin/check-appliance.ts';
-import { checkConnections, checkFarms } from '../../../../src/commands/plugin/check-farms.ts';
-import { checkActivation, checkCertificates } from '../../../../src/commands/plugin/check-validity.ts';
+import { judgeAppliance } from '../../../../src/commands/plugin/check-appliance.ts';
+import { judgeConnections, judgeFarms } from '../../../../src/commands/plugin/check-farms.ts';
+import { judgeActivation, judgeCertificates } from '../../../../src/commands/plugin/check-validity.ts';
 import type { SeenAppliance } from '../../../../src/commands/plugin/exporter-reply.ts';
 import {
   UnknownStateError,
@@ -57,13 +57,13 @@ it.each([
 ])('the farm check judges a farm that is %s', (_, farm, state) => {
   const farms = [farmStatus({ name: 'shop', ...farm })];
 
-  expect(stateOf(() => checkFarms(seen({ farms }), '*', noLimits))).toBe(state);
+  expect(stateOf(() => judgeFarms(seen({ farms }), '*', noLimits))).toBe(state);
 });
 
 it('the farm check takes the minimum percentage of backends from -w and -c', () => {
   const farms = [farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') })];
   const by = (warning: number, critical: number) =>
-    stateOf(() => checkFarms(seen({ farms }), 'shop', least(warning, critical)));
+    stateOf(() => judgeFarms(seen({ farms }), 'shop', least(warning, critical)));
 
   expect([by(75, 50), by(76, 75), by(100, 76)]).toEqual(['OK', 'WARNING', 'CRITICAL']);
 });
@@ -71,7 +71,7 @@ it('the farm check takes the minimum percentage of backends from -w and -c', () 
 it('the farm check judges each service by itself, and names farms in trouble', () => {
   const list = [...backends('up', 'up'), backendStatus({ backend: '10.0.0.9:80', service: 'api', state: 'down' })];
   const line = firstLine(
-    checkFarms(
+    judgeFarms(
       seen({ farms: [farmStatus({ name: 'blog' }), farmStatus({ name: 'shop', backends: list })] }),
       '*',
       noLimits,
@@ -86,17 +86,17 @@ it('the farm check judges each service by itself, and names farms in trouble', (
 it('the farm check does not report a critical farm as one without backends if it has some', () => {
   const farms = [farmStatus({ name: 'shop', state: 'critical', backends: backends('down', 'down') })];
 
-  expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
+  expect(firstLine(judgeFarms(seen({ farms }), '*', noLimits))).toMatch(
     /^CRITICAL - farm shop is critical: It runs on .*, but none of its backends is up: .* \| farms=1;;;0 backends=2;;;0 backends_up=0;;;0;2 least_up=0%;;;0;100$/,
   );
 });
 
 it('the farm check finds farms by a pattern, and reports UNKNOWN if none matches', () => {
   const farms = [farmStatus({ name: 'shop-1' }), farmStatus({ name: 'blog', state: 'down' })];
-  const by = (glob: string) => stateOf(() => checkFarms(seen({ farms }), glob, noLimits));
+  const by = (glob: string) => stateOf(() => judgeFarms(seen({ farms }), glob, noLimits));
 
   expect([by('shop*'), by('*'), by('wiki')]).toEqual(['OK', 'CRITICAL', 'UNKNOWN: lb-1 has no farm wiki']);
-  expect(stateOf(() => checkFarms(seen({ farms: [] }), '*', noLimits))).toBe('UNKNOWN: lb-1 has no farm *');
+  expect(stateOf(() => judgeFarms(seen({ farms: [] }), '*', noLimits))).toBe('UNKNOWN: lb-1 has no farm *');
 });
 
 it('the farm check is not OK with a stale backend reading, and still reports a farm that is down', () => {
@@ -105,7 +105,7 @@ it('the farm check is not OK with a stale backend reading, and still reports a f
     collectorStatus({ name: 'backends', lastSuccessMs: nowMs - 2 * minuteMs }),
   ];
   const by = (state: string) =>
-    stateOf(() => checkFarms(seen({ collectors: old, farms: [farmStatus({ name: 'shop', state })] }), '*', noLimits));
+    stateOf(() => judgeFarms(seen({ collectors: old, farms: [farmStatus({ name: 'shop', state })] }), '*', noLimits));
 
   expect([by('up'), by('down')]).toEqual(['UNKNOWN', 'CRITICAL']);
 });
@@ -121,7 +121,7 @@ it.each([
   (established, pending, state) => {
     const farms = [farmStatus({ name: 'shop', established, pending })];
 
-    expect(stateOf(() => checkConnections(seen({ farms }), '*', noLimits))).toBe(state);
+    expect(stateOf(() => judgeConnections(seen({ farms }), '*', noLimits))).toBe(state);
   },
 );
 
@@ -129,7 +129,7 @@ it('the connection check takes the maximum of established ones from -w and -c', 
   const farms = [farmStatus({ name: 'shop', established: 20, pending: 500 })];
   const by = (warning: number, critical: number) =>
     firstLine(
-      checkConnections(
+      judgeConnections(
         seen({ farms }),
         'shop',
         parseThresholds({ warning: `${warning}`, critical: `${critical}` }, 'at most'),
@@ -157,7 +157,7 @@ it.each([
 ])('the connection check says for %j that the proxy of the farm hangs', (numbers, line) => {
   const farms = [farmStatus({ name: 'shop', isSilent: true, ...numbers })];
 
-  expect(firstLine(checkConnections(seen({ farms }), 'shop', noLimits))).toBe(line);
+  expect(firstLine(judgeConnections(seen({ farms }), 'shop', noLimits))).toBe(line);
 });
 
 it('the connection check prints no performance data for an unknown number', () => {
@@ -166,7 +166,7 @@ it('the connection check prints no performance data for an unknown number', () =
     farmStatus({ name: 'blog', established: undefined }),
   ];
 
-  expect(firstLine(checkConnections(seen({ farms }), '*', noLimits))).not.toContain('|');
+  expect(firstLine(judgeConnections(seen({ farms }), '*', noLimits))).not.toContain('|');
 });
 
 describe('the certificate check', () => {
@@ -176,7 +176,7 @@ describe('the certificate check', () => {
   });
   const byAlerts = (given: object) =>
     stateOf(() =>
-      checkCertificates(seen({ certificates: [certificateStatus({ file: 'a.pem', ...given })] }), '*', noLimits),
+      judgeCertificates(seen({ certificates: [certificateStatus({ file: 'a.pem', ...given })] }), '*', noLimits),
     );
 
   it.each([
@@ -193,7 +193,7 @@ describe('the certificate check', () => {
   it('takes days from -w and -c instead', () => {
     const certificates = [certificateStatus({ file: 'a.pem', ...ending(20, 47) })];
     const by = (warning: number, critical: number) =>
-      firstLine(checkCertificates(seen({ certificates }), '*', least(warning, critical)));
+      firstLine(judgeCertificates(seen({ certificates }), '*', least(warning, critical)));
 
     expect(by(20, 3)).toMatch(/^OK - .* \| days_left=20;20:;3:$/);
     expect(by(21, 3)).toContain('WARNING - ');
@@ -204,7 +204,7 @@ describe('the certificate check', () => {
     const read = { usedBy: [], usersReadMs: nowMs - 9 * minuteMs };
     const certificates = [certificateStatus({ file: 'a.pem', ...ending(20, 47), ...read })];
 
-    expect(firstLine(checkCertificates(seen({ certificates }), '*', least(30, 21)))).toContain(
+    expect(firstLine(judgeCertificates(seen({ certificates }), '*', least(30, 21)))).toContain(
       'no farm uses it (read 9 min ago)',
     );
   });
@@ -216,7 +216,7 @@ describe('the certificate check', () => {
     const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
     const certificates = [certificateStatus({ file: 'a.pem', ...ending(days, 398), usedBy: undefined, lastKnownUse })];
 
-    expect(firstLine(checkCertificates(seen({ certificates }), '*', limits))).toMatch(
+    expect(firstLine(judgeCertificates(seen({ certificates }), '*', limits))).toMatch(
       /^CRITICAL - .*was used by (?:farm )?shop 40 min ago/,
     );
   });
@@ -225,7 +225,7 @@ describe('the certificate check', () => {
     const files = ['a.pem', 'b.pem', 'c.pem', 'd.pem', 'e.pem', 'f.pem'];
     const certificates = files.map((file) => certificateStatus({ file, ...ending(-2, 398) }));
     const old = [collectorStatus({ name: 'certificates', isStale: true, lastSuccessMs: nowMs - 40 * minuteMs })];
-    const line = firstLine(checkCertificates(seen({ certificates, collectors: old }), '*', noLimits));
+    const line = firstLine(judgeCertificates(seen({ certificates, collectors: old }), '*', noLimits));
 
     expect(line).toMatch(
       /^CRITICAL - lb-1: the last good reading of certificates is 40m old; certificate a\.pem has expired; .*; \d more/,
@@ -234,7 +234,7 @@ describe('the certificate check', () => {
 
   it('ignores signing requests, and reports UNKNOWN for a missing file', () => {
     const certificates = [certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined })];
-    const by = (glob: string) => stateOf(() => checkCertificates(seen({ certificates }), glob, noLimits));
+    const by = (glob: string) => stateOf(() => judgeCertificates(seen({ certificates }), glob, noLimits));
 
     expect([by('*'), by('a*')]).toEqual(['OK', 'UNKNOWN: lb-1 has no certificate a*']);
   });
@@ -254,7 +254,7 @@ describe('the activation check', () => {
     [{ status: 'unknown' }, 'UNKNOWN: it is not known whether lb-1 is activated'],
     [{ status: 'activated' }, 'UNKNOWN: lb-1 is activated, but it is not known until when'],
   ])('judges %j', (activation, state) => {
-    expect(stateOf(() => checkActivation(seen({ activation }), noLimits))).toBe(state);
+    expect(stateOf(() => judgeActivation(seen({ activation }), noLimits))).toBe(state);
   });
 
   it.each([
@@ -264,11 +264,11 @@ describe('the activation check', () => {
   ])('applies the days of -w only before the expiry, and not to the support: %j', (dates, state) => {
     const activation = { status: 'activated', ...dates };
 
-    expect(stateOf(() => checkActivation(seen({ activation }), least(300)))).toBe(state);
+    expect(stateOf(() => judgeActivation(seen({ activation }), least(300)))).toBe(state);
   });
 
   it('is a warning after a 402, whatever was read before', () => {
-    expect(stateOf(() => checkActivation(seen({ deactivated: true, collectors: [] }), noLimits))).toBe('WARNING');
+    expect(stateOf(() => judgeActivation(seen({ deactivated: true, collectors: [] }), noLimits))).toBe('WARNING');
   });
 });
 
@@ -280,14 +280,14 @@ describe('the performance data of farms', () => {
   ];
 
   it('counts the backends of running farms, and none that an appliance lists for stopped ones', () => {
-    const { performanceData } = checkFarms(seen({ farms: [farmStatus({ name: 'shop' }), ...stopped] }), '*', noLimits);
+    const { performanceData } = judgeFarms(seen({ farms: [farmStatus({ name: 'shop' }), ...stopped] }), '*', noLimits);
 
     expect(performanceData.find(({ label }) => label === 'backends')?.value).toBe(2);
   });
 
   it('omits a farm whose proxy hangs, instead of writing zero', () => {
     const hung = farmStatus({ name: 'shop', state: 'critical', isSilent: true, backends: [] });
-    const { performanceData } = checkFarms(seen({ farms: [hung] }), '*', noLimits);
+    const { performanceData } = judgeFarms(seen({ farms: [hung] }), '*', noLimits);
 
     expect(performanceData.map(({ label }) => label)).toEqual(['farms']);
   });
@@ -295,7 +295,7 @@ describe('the performance data of farms', () => {
   it('counts requests in progress with zproxy, which counts no connections', () => {
     const farms = [farmStatus({ name: 'shop', proxy: 'zproxy', established: 6, pending: 0 })];
 
-    expect(firstLine(checkConnections(seen({ farms }), '*', noLimits))).toContain('requests in progress');
+    expect(firstLine(judgeConnections(seen({ farms }), '*', noLimits))).toContain('requests in progress');
   });
 });
 
@@ -319,16 +319,16 @@ describe('the appliance check', () => {
     ['is read for the first time, in part', { collectors: [...collectors, waiting] }, 'OK'],
     ['does not support a collector', { collectors: [...collectors, unsupported] }, 'OK'],
   ] as const)('judges one that %s', (_, given, state) => {
-    expect(stateOf(() => checkAppliance(seen(given)))).toBe(state);
+    expect(stateOf(() => judgeAppliance(seen(given)))).toBe(state);
   });
 });
 
 describe('every check', () => {
   const checks = [
-    (given: SeenAppliance) => checkFarms(given, '*', noLimits),
-    (given: SeenAppliance) => checkConnections(given, '*', noLimits),
-    (given: SeenAppliance) => checkCertificates(given, '*', noLimits),
-    (given: SeenAppliance) => checkActivation(given, noLimits),
+    (given: SeenAppliance) => judgeFarms(given, '*', noLimits),
+    (given: SeenAppliance) => judgeConnections(given, '*', noLimits),
+    (given: SeenAppliance) => judgeCertificates(given, '*', noLimits),
+    (given: SeenAppliance) => judgeActivation(given, noLimits),
   ];
 
   it.each([
@@ -344,7 +344,7 @@ describe('every check', () => {
   it('writes one line without a bar in its text, whatever an appliance names its objects', () => {
     const farms = [farmStatus({ name: 'a|b=1\nc', state: 'down' })];
 
-    expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
+    expect(firstLine(judgeFarms(seen({ farms }), '*', noLimits))).toMatch(
       /^CRITICAL - farm a\/b=1 c is down: [^|]* \| farms=1;;;0$/,
     );
   });
@@ -355,14 +355,14 @@ describe('every check', () => {
       farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') }),
     ];
 
-    expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(/^WARNING - .*shop.*; .*odd/);
+    expect(firstLine(judgeFarms(seen({ farms }), '*', noLimits))).toMatch(/^WARNING - .*shop.*; .*odd/);
   });
 
   it('puts the worst into 160 characters on its first line, and everything below', () => {
     const down = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => farmStatus({ name, state: 'down' }));
     const farms = [farmStatus({ name: 'odd', state: 'unknown' }), ...down];
 
-    const { lines } = summarize(checkFarms(seen({ farms }), '*', noLimits));
+    const { lines } = summarize(judgeFarms(seen({ farms }), '*', noLimits));
 
     expect(lines[0]).toMatch(/^CRITICAL - farm a is down; .*farm h is down; 2 more \| farms=10/);
     expect(lines[0]?.split(' | ')[0]?.length).toBeLessThanOrEqual(160);
@@ -386,7 +386,7 @@ describe('every check', () => {
 
   it('truncates a longer first line, and repeats it in full below', () => {
     const name = 'x'.repeat(200);
-    const { lines } = summarize(checkFarms(seen({ farms: [farmStatus({ name, state: 'down' })] }), '*', noLimits));
+    const { lines } = summarize(judgeFarms(seen({ farms: [farmStatus({ name, state: 'down' })] }), '*', noLimits));
 
     expect(lines[0]?.split(' | ')[0]).toHaveLength(160);
     expect(lines[1]).toContain(name);
@@ -395,7 +395,7 @@ describe('every check', () => {
   it('lists with -v also what is in order, and how it was read', () => {
     const farms = [farmStatus({ name: 'shop', established: 5, pending: 1 })];
 
-    const { lines } = summarize(checkConnections(seen({ farms }), '*', noLimits), {
+    const { lines } = summarize(judgeConnections(seen({ farms }), '*', noLimits), {
       isVerbose: true,
       asked: ['asked x'],
     });
@@ -418,7 +418,7 @@ describe('the options -w and -c', () => {
   ])('accept the range %s', (warning, state) => {
     const limits = parseThresholds({ warning }, 'at most');
 
-    expect(stateOf(() => checkConnections(seen({ farms }), 'shop', limits))).toBe(state);
-    expect(firstLine(checkConnections(seen({ farms }), 'shop', limits))).toContain(` | established=15;${warning};;0 `);
+    expect(stateOf(() => judgeConnections(seen({ farms }), 'shop', limits))).toBe(state);
+    expect(firstLine(judgeConnections(seen({ farms }), 'shop', limits))).toContain(` | established=15;${warning};;0 `);
   });
 });
