@@ -32,31 +32,31 @@ const tables = `
 `;
 
 /** The rows and bytes of each appliance; not in the file, where damage could make them wrong. */
-const shares = `
+const usage = `
   PRAGMA temp_store = MEMORY;
-  CREATE TEMP TABLE shares (
+  CREATE TEMP TABLE usage (
     appliance TEXT PRIMARY KEY, events INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0,
     readings INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
-  INSERT INTO shares (appliance, events, bytes) SELECT appliance, count(*), sum(bytes) FROM events GROUP BY 1;
-  INSERT INTO shares (appliance, readings) SELECT appliance, sum(length(objects)) FROM readings WHERE true GROUP BY 1
+  INSERT INTO usage (appliance, events, bytes) SELECT appliance, count(*), sum(bytes) FROM events GROUP BY 1;
+  INSERT INTO usage (appliance, readings) SELECT appliance, sum(length(objects)) FROM readings WHERE true GROUP BY 1
     ON CONFLICT DO UPDATE SET readings = excluded.readings;
   CREATE TEMP TRIGGER event_added AFTER INSERT ON main.events BEGIN
-    INSERT INTO shares (appliance, events, bytes) VALUES (new.appliance, 1, new.bytes)
+    INSERT INTO usage (appliance, events, bytes) VALUES (new.appliance, 1, new.bytes)
       ON CONFLICT DO UPDATE SET events = events + 1, bytes = bytes + excluded.bytes;
   END;
   CREATE TEMP TRIGGER event_removed AFTER DELETE ON main.events BEGIN
-    UPDATE shares SET events = events - 1, bytes = bytes - old.bytes WHERE appliance = old.appliance;
+    UPDATE usage SET events = events - 1, bytes = bytes - old.bytes WHERE appliance = old.appliance;
   END;
   CREATE TEMP TRIGGER reading_added AFTER INSERT ON main.readings BEGIN
-    INSERT INTO shares (appliance, readings) VALUES (new.appliance, length(new.objects))
+    INSERT INTO usage (appliance, readings) VALUES (new.appliance, length(new.objects))
       ON CONFLICT DO UPDATE SET readings = readings + excluded.readings;
   END;
   CREATE TEMP TRIGGER reading_changed AFTER UPDATE OF objects ON main.readings BEGIN
-    UPDATE shares SET readings = readings + length(new.objects) - length(old.objects) WHERE appliance = new.appliance;
+    UPDATE usage SET readings = readings + length(new.objects) - length(old.objects) WHERE appliance = new.appliance;
   END;
   CREATE TEMP TRIGGER reading_removed AFTER DELETE ON main.readings BEGIN
-    UPDATE shares SET readings = readings - length(old.objects) WHERE appliance = old.appliance;
+    UPDATE usage SET readings = readings - length(old.objects) WHERE appliance = old.appliance;
   END;
 `;
 
@@ -79,7 +79,7 @@ export class HistoryDatabase {
       if (isEmpty) this.inTransaction(() => this.#database.exec(tables));
       if (number('application_id') !== applicationId || number('user_version') !== formatVersion)
         throw new Error(`${file} is not a history of this version; name another file as history.file`);
-      this.#database.exec(shares);
+      this.#database.exec(usage);
     } catch (error) {
       this.#database.close();
       throw error;

@@ -12,7 +12,7 @@ const remaining = 0.95;
 
 type Measure = 'events' | 'bytes';
 
-interface Share {
+interface Usage {
   readonly appliance: string;
   readonly amount: number;
 }
@@ -33,14 +33,14 @@ export class StorageLimits {
   /** Removes events above the limits; called in the transaction that added them. */
   fitEvents(): void {
     for (const measure of ['events', 'bytes'] as const) {
-      const shares = this.#database.rows<Share>(`SELECT appliance, ${measure} AS amount FROM shares`);
-      const sum = shares.reduce((total, { amount }) => total + amount, 0);
+      const usages = this.#database.rows<Usage>(`SELECT appliance, ${measure} AS amount FROM usage`);
+      const sum = usages.reduce((total, { amount }) => total + amount, 0);
       if (sum <= this.#max[measure]) continue;
       const most = equalShare(
-        shares.map(({ amount }) => amount),
+        usages.map(({ amount }) => amount),
         this.#max[measure] * remaining,
       );
-      for (const { appliance, amount } of shares)
+      for (const { appliance, amount } of usages)
         if (amount > most) this.#removeEvents(appliance, measure, amount - most);
     }
   }
@@ -50,8 +50,8 @@ export class StorageLimits {
    * Returns how many.
    */
   fitReadings(appliance: string): number {
-    const [{ amount } = { amount: 0 }] = this.#database.rows<Share>(
-      'SELECT readings AS amount FROM shares WHERE appliance = :appliance',
+    const [{ amount } = { amount: 0 }] = this.#database.rows<Usage>(
+      'SELECT readings AS amount FROM usage WHERE appliance = :appliance',
       { appliance },
     );
     if (amount <= maxReadingBytes) return 0;

@@ -61,7 +61,7 @@ export interface Findings {
 export class HistoryStore {
   readonly #database: HistoryDatabase;
   readonly #events: EventLog;
-  readonly #shares: StorageLimits;
+  readonly #limits: StorageLimits;
   readonly #damaged = new Set<string>();
   readonly #warnedAbout = new Set<string>();
   #newlyDamaged = 0;
@@ -71,7 +71,7 @@ export class HistoryStore {
   constructor(file: string) {
     this.#database = new HistoryDatabase(file);
     this.#events = new EventLog(this.#database, (row) => this.#countDamaged(row));
-    this.#shares = new StorageLimits(this.#database, file);
+    this.#limits = new StorageLimits(this.#database, file);
     // After a kill, no call is under way.
     this.#database.run('UPDATE calls SET untilMs = fromMs WHERE untilMs IS NULL', {});
   }
@@ -83,7 +83,7 @@ export class HistoryStore {
   write(entries: readonly Entry[]): readonly NewEvent[] {
     return this.#database.inTransaction(() => {
       const changes = entries.flatMap((entry) => this.#writeOne(entry));
-      this.#shares.fitEvents();
+      this.#limits.fitEvents();
       return changes;
     });
   }
@@ -225,7 +225,7 @@ export class HistoryStore {
        ON CONFLICT DO UPDATE SET scope = excluded.scope, seenMs = excluded.seenMs, objects = excluded.objects`,
       { appliance, collector, farm, scope, askedMs, bytes: compress(text) },
     );
-    if (this.#shares.fitReadings(appliance) > 0)
+    if (this.#limits.fitReadings(appliance) > 0)
       this.#warn(
         appliance,
         `the configuration of ${appliance} takes more than ${maxReadingBytes} bytes; the parts that were read longest ago are not compared`,
