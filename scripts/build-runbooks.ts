@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { renderRunbooks } from '../src/pages/status/render-runbooks.ts';
+import { renderRunbooks } from '../src/pages/runbooks/render-runbooks.ts';
 
 // The packages that render Markdown are for development only, so the build renders the runbooks.
 const operations = readFileSync('docs/operations.md', 'utf8');

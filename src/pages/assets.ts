@@ -62,7 +62,7 @@ export function loadAssets(): readonly Asset[] {
 export async function loadRunbooks(): Promise<string> {
   const built = new URL('assets/runbooks.html', import.meta.url);
   if (existsSync(built)) return await readFile(built, 'utf8');
-  const { renderRunbooks } = await import('./status/render-runbooks.ts');
+  const { renderRunbooks } = await import('./runbooks/render-runbooks.ts');
   return renderRunbooks(await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8'));
 }
 

@@ -19,7 +19,7 @@ import { html, type Markup, markupText } from '../html.ts';
 import { type EventFilter, queryOf, readView, type View } from './view.ts';
 import { compareProblems, type Problem } from '../../state/problem.ts';
 import { createViewCache, type RenderedPage } from './view-cache.ts';
-import { readRunbookLabels, runbooksFor } from './runbooks.ts';
+import { readRunbookLabels, runbooksFor } from '../runbooks/runbooks.ts';
 import { search, searchPage } from './search.ts';
 import { maxFound } from '../../history/event.ts';
 import { createFindEvents, findCauses, type FindEvents } from './find-events.ts';

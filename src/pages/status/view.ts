@@ -1,5 +1,5 @@
 import { isOneOf } from '../../lib/check.ts';
-import type { RunbookLabels } from './runbooks.ts';
+import type { RunbookLabels } from '../runbooks/runbooks.ts';
 
 export const lists = ['problems', 'appliances', 'certificates', 'activations'] as const;
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { roleMay } from '../../../src/admin/policy/policy.ts';
 import { loadRunbooks } from '../../../src/pages/assets.ts';
-import { renderRunbooks } from '../../../src/pages/status/render-runbooks.ts';
+import { renderRunbooks } from '../../../src/pages/runbooks/render-runbooks.ts';
 import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { renderRunbooks } from '../../../src/pages/status/render-runbooks.ts';
-import { runbooksFor } from '../../../src/pages/status/runbooks.ts';
+import { renderRunbooks } from '../../../src/pages/runbooks/render-runbooks.ts';
+import { runbooksFor } from '../../../src/pages/runbooks/runbooks.ts';
 import { markupText } from '../../../src/pages/html.ts';
 
 it('the commands of the runbooks name the configuration of this exporter', () => {
