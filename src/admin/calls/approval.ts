@@ -68,10 +68,3 @@ export function clearanceOf(
   }
   return 'needs_approval';
 }
-
-/** Returns the clearance of a call. Throws the problem of one that can neither be sent nor wait. */
-export function requireClearance(...args: Parameters<typeof clearanceOf>): Clearance {
-  const clearance = clearanceOf(...args);
-  if (clearance instanceof AdminProblem) throw clearance;
-  return clearance;
-}

@@ -24,7 +24,7 @@ import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminCall } from './admin-call.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
-import { assertConfirmed, type Clearance, clearanceOf, requireClearance } from './approval.ts';
+import { assertConfirmed, type Clearance, clearanceOf } from './approval.ts';
 import { discover } from './discovery.ts';
 import { type DryRun, type DryRunUse, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
@@ -101,39 +101,29 @@ export class Gateway {
   }
 
   /**
-   * Makes the checks that need no appliance, and decides whether the call needs approval. The
-   * listener has authenticated its caller (http/authenticate.ts).
+   * Makes all checks and sends the call; resolves to the appliance's response, or to `needs_approval`
+   * if somebody has to approve it first. The listener has authenticated its caller
+   * (http/authenticate.ts). A call from outside that cuts L4 farms is refused with `l4_cut`, whatever
+   * the appliance answered.
    */
-  admit(call: AdminCall): Clearance {
-    const { target, principal } = call;
-    this.#authorise(call);
-    if (isWrite(target)) assertNotPlanner(principal);
-    assertNotFrozen(this.#parts.freeze, target);
-    assertConfirmed(call);
-    return requireClearance(this.#parts.approvals(), call);
-  }
-
-  /**
-   * Makes the other checks and sends the call; resolves to the appliance's response. A call from
-   * outside that cuts L4 farms is refused with `l4_cut`, whatever the appliance answered.
-   */
-  async send(call: AdminCall, clearance: Exclude<Clearance, 'needs_approval'>): Promise<RelayResponse> {
+  async send(call: AdminCall): Promise<RelayResponse | 'needs_approval'> {
     const { body, principal } = call;
+    const clearance = this.#admit(call);
+    if (clearance === 'needs_approval') return clearance;
     const options = this.#queueOptionsOf(call);
     // Before the queue: a slow upload must not keep others from changing the appliance.
     await body?.receive(principal.name, options.signal);
     let baseline: L4Baseline | undefined;
     const sending = this.#inQueue(call, options, async (session) => {
-      await this.#authoriseSideEffect(call, session);
+      const ofSideEffect = await this.#admitSideEffect(call, session);
       baseline = await this.#probeL4Before(call, session);
       const overridden = {
         ...(await this.#guard(call, session)),
-        ...(clearance === 'break_glass' ? { break_glass: true as const } : {}),
+        ...([clearance, ofSideEffect].includes('break_glass') ? { break_glass: true as const } : {}),
       };
       this.#recheck(call, session);
       await this.#recordIntent(call, overridden);
       if (isWrite(call.target)) this.#countWrite(call);
-      call.stage = 'recorded';
       this.#reportOverridden(call, overridden);
       return await this.#forward(call, session);
     }).finally(() => body?.release());
@@ -187,6 +177,17 @@ export class Gateway {
     });
   }
 
+  /** Makes the checks that need no appliance, and decides whether the call needs approval. */
+  #admit(call: AdminCall): Clearance {
+    this.#authorise(call);
+    if (isWrite(call.target)) assertNotPlanner(call.principal);
+    assertNotFrozen(this.#parts.freeze, call.target);
+    assertConfirmed(call);
+    const clearance = clearanceOf(this.#parts.approvals(), call);
+    if (clearance instanceof AdminProblem) throw clearance;
+    return clearance;
+  }
+
   #authorise(call: AdminCall): void {
     this.applianceFor(call);
     authorise(call.principal, call.target);
@@ -230,16 +231,14 @@ export class Gateway {
 
   /**
    * Some reads have side effects on L4 farms (docs/api.md §1.7). Detects that right before the read,
-   * and requires the role for the effect.
+   * which is then admitted again, as a write.
    */
-  async #authoriseSideEffect(call: AdminCall, session: ApplianceSession): Promise<void> {
-    if (!(await hasSideEffectNow(call.target, session))) return;
+  async #admitSideEffect(call: AdminCall, session: ApplianceSession): Promise<Clearance> {
+    if (!(await hasSideEffectNow(call.target, session))) return 'cleared';
     call.target = { ...call.target, hasSideEffect: true };
-    authorise(call.principal, call.target);
-    assertNotPlanner(call.principal);
-    assertNotFrozen(this.#parts.freeze, call.target);
-    requireClearance(this.#parts.approvals(), call);
+    const clearance = this.#admit(call);
     this.#unanswered.assertAnswered(call);
+    return clearance;
   }
 
   /** In the slot: many calls at a time would flood the farms. A step of a change probes by itself. */
@@ -288,6 +287,7 @@ export class Gateway {
       ...(plan ? { requested_by: plan.requestedBy } : {}),
       ...overridden,
     });
+    call.stage = 'recorded';
   }
 
   /** Counts and logs what a call overrides, whether its caller waits for it or a change makes it. */

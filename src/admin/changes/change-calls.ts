@@ -75,9 +75,8 @@ function createCalls(
   async function send(call: AdminCall): Promise<CallResponse> {
     const { path } = call.target;
     try {
-      const clearance = gateway.admit(call);
-      if (clearance === 'needs_approval') throw approvalNeeded(call);
-      const response = await gateway.send(call, clearance);
+      const response = await gateway.send(call);
+      if (response === 'needs_approval') throw approvalNeeded(call);
       const body = await readResponseBody(response, path, maxAnswerBytes);
       const mediaType = mediaTypeOf(response.headers['content-type'] ?? '');
       const whole = { status: response.status, mediaType, requestId: id, body };

@@ -8,7 +8,7 @@ import type { Recipe, RecipeContext } from '../recipes/recipe.ts';
 import type { ChangeStore, ChangeStoreParts } from './change-store.ts';
 
 export interface ChangesParts extends ChangeStoreParts {
-  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'writeCountOf'>;
+  readonly gateway: Pick<Gateway, 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'writeCountOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];

@@ -14,7 +14,7 @@ import { pathOf } from '../../server/create-app.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
 export interface RelayRoutesParts {
-  readonly gateway: Pick<Gateway, 'applianceFor' | 'admit' | 'send' | 'dryRun'>;
+  readonly gateway: Pick<Gateway, 'applianceFor' | 'send' | 'dryRun'>;
   readonly operations: Pick<Operations, 'find'>;
   readonly changes: Pick<Changes, 'submitCall'>;
   /** The configured appliances that a principal may know of. */
@@ -69,10 +69,9 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
       const call: AdminCall = { ...caller, id: request.id, appliance, target, body, ...adminHeaders, stage: 'new' };
       context.call = call;
       if (dryRun) return reply.send(await gateway.dryRun(call));
-      const clearance = gateway.admit(call);
-      if (clearance === 'needs_approval') return reply.send(accepted(reply, await changes.submitCall(call)));
-      const { status, headers, body: answer } = await gateway.send(call, clearance);
-      return reply.code(status).headers(headers).send(answer);
+      const response = await gateway.send(call);
+      if (response === 'needs_approval') return reply.send(accepted(reply, await changes.submitCall(call)));
+      return reply.code(response.status).headers(response.headers).send(response.body);
     } finally {
       socket.setTimeout(app.server.timeout);
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenGateway, type roles } from '../../support/given-gateway.ts';
+import { givenApprovals } from '../changes/given-approvals.ts';
 
 /** An appliance with the HTTP farm `shop` and the L4 farm `db`. */
 async function given() {
@@ -76,6 +77,18 @@ describe('a read that acts on L4 farms', () => {
     appliance.heal();
     await call('PUT', '/appliances/lb-1/farms/db/actions', { as: 'operator', json: { action: 'restart' } });
     expect((await read('/farms/db', 'operator')).status).toBe(200);
+  });
+
+  it('is audited and counted as sent without approval when it breaks glass', async () => {
+    const { call, audit, metrics } = await givenApprovals({ approvals: { requiredFor: ['reversible'] } });
+    const glass = { 'x-reason': 'incident', 'x-break-glass': 'true' };
+
+    const refused = await call('root', 'GET', '/appliances/lb-1/farms/db');
+    const sent = await call('eve', 'GET', '/appliances/lb-1/farms/db', undefined, glass);
+
+    expect([refused.json?.code, sent.status]).toEqual(['cannot_wait', 200]);
+    expect((await audit()).find(({ event }) => event === 'intent')).toMatchObject({ break_glass: true });
+    expect(await metrics()).toContain('zlb_admin_changes_total{outcome="break_glass"} 1\n');
   });
 
   it('is not sent by a dry run, which shows the list of farms instead', async () => {

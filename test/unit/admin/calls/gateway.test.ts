@@ -152,9 +152,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       const read = await readRequestBody(target.operation.row.body, unread, bodyLimits);
       made = { ...asked, body: read, stage: 'new' };
       if (step === 'plan') return await gateway.dryRun(made);
-      const clearance = gateway.admit(made);
-      if (clearance === 'needs_approval') throw new Error('no call of these tests needs approval');
-      return await gateway.send(made, clearance);
+      return await gateway.send(made);
     };
     const answer = sending();
     answer.catch(() => undefined);
@@ -323,6 +321,16 @@ describe('a waiting change', () => {
       for (const field of ['uncertain', 'sent_bytes']) expect(outcome).not.toHaveProperty(field);
     },
   );
+});
+
+it('a plain read that is refused right before it is sent is refused like a new one: the audit has no outcome of it', async () => {
+  const steps = await givenSteps();
+  steps.during.probe = () => steps.expire();
+
+  const { answer, progress } = steps.request('/farms/shop/status', { method: 'GET', body: undefined });
+
+  await expect(answer).rejects.toMatchObject({ code: 'token_expired' });
+  expect([progress(), steps.records()]).toEqual(['new', []]);
 });
 
 interface Made {

@@ -15,7 +15,6 @@ it('a caller whose call waits is not cut off as an idle connection', async () =>
   const answer = Promise.withResolvers<RelayResponse>();
   const gateway: Partial<Record<keyof Gateway, unknown>> = {
     applianceFor: () => ({ name: 'lb-1' }),
-    admit: () => 'cleared',
     send: () => (sent.resolve(), answer.promise),
   };
   const parts: Partial<RelayRoutesParts> = {
