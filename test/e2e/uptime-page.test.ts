@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FarmTime } from '../../src/history/farm-times.ts';
 import { registerStatusPage } from '../../src/pages/status/status-page.ts';
 import { givenBrowser, watchPage } from '../support/browser.ts';
-import { applianceStatus, exporterFacts, farmStatus, fleetStatus } from '../support/fleet-status.ts';
+import { applianceStatus, exporterInfo, farmStatus, fleetStatus } from '../support/fleet-status.ts';
 import { givenHistory } from '../support/given-events.ts';
 import { isThere } from '../support/programs.ts';
 
@@ -39,7 +39,7 @@ describe.skipIf(!isThere('chromium'))('the availability of a farm in a real brow
     registerStatusPage(app, {
       fleetStatus: () => fleetStatus(applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop' })] })),
       unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
-      exporter: () => exporterFacts(),
+      exporter: () => exporterInfo(),
       withCommandName: (text) => text,
       lastMinuteOf: () => undefined,
       twinOf: () => undefined,

@@ -6,7 +6,7 @@ import type {
   FarmStatus,
   FleetStatus,
 } from '../../src/state/status.ts';
-import type { ExporterFacts } from '../../src/pages/status/exporter-panel.ts';
+import type { ExporterInfo } from '../../src/pages/status/exporter-panel.ts';
 
 /** When these statuses are looked at. */
 export const nowMs = Date.parse('2026-11-21T03:12:04Z');
@@ -103,7 +103,7 @@ export function collectorStatus(given: Partial<CollectorStatus> & { readonly nam
 }
 
 /** An exporter that is well, of 90 minutes. */
-export function exporterFacts(given: Partial<ExporterFacts> = {}): ExporterFacts {
+export function exporterInfo(given: Partial<ExporterInfo> = {}): ExporterInfo {
   return {
     version: '1.2.3',
     isDemonstration: false,

@@ -6,7 +6,7 @@ import { adminCommand } from '../../lib/text.ts';
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../../state/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
-import { backTo, emptyNote, factList, listPage, panel, problemList, singlePanel } from './section.ts';
+import { backTo, emptyNote, definitionList, listPage, panel, problemList, singlePanel } from './section.ts';
 import { farmDetails, sortedFarms } from './farm-details.ts';
 import { html, type Markup, type Renderable } from '../html.ts';
 import { allReadingChips } from './reading-chips.ts';
@@ -43,7 +43,7 @@ ${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.s
 ${panel('farms', 'Farms', farmsOf(health, view, summary))}
 </div><div>
 ${panels}
-${panel('appliance', 'The appliance', applianceFacts(health))}
+${panel('appliance', 'The appliance', applianceDetails(health))}
 ${panel('readings', 'Readings', allReadingChips(status, nowMs))}
 ${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, maxCertificates), nowMs))}
 ${panel('activations', 'Activation', activationTable([health], nowMs))}
@@ -82,11 +82,11 @@ function interfaceChips(status: ApplianceStatus): Markup {
   )}</ul>`;
 }
 
-function applianceFacts(health: ApplianceHealth): Markup {
+function applianceDetails(health: ApplianceHealth): Markup {
   const { status } = health;
   const { hostname, labels, breaker, series } = status;
   const paused = breaker === 'open' ? 'held back after failures' : 'one is tried';
-  return factList([
+  return definitionList([
     ['State', applianceState(status)],
     ['Product', releaseOf(status)],
     ['Web interface', webInterface(status)],
@@ -145,13 +145,13 @@ export function certificatePage({ status, problems }: ApplianceHealth, file: str
     ? 'The appliance has no certificate in a file of that name now.'
     : 'The certificates of the appliance were not read, or so long ago that they are not shown.';
   return html`${backTo(appliance)}
-${singlePanel('certificates', html`Certificate <bdi>${file}</bdi>`, certificate === undefined ? emptyNote(absent) : [certificateTable([{ appliance, certificate }], nowMs), certificateFacts(certificate)])}
+${singlePanel('certificates', html`Certificate <bdi>${file}</bdi>`, certificate === undefined ? emptyNote(absent) : [certificateTable([{ appliance, certificate }], nowMs), certificateDetails(certificate)])}
 ${fileProblems.length > 0 && panel('problems', 'What is wrong now', problemList(fileProblems, nowMs, appliance))}`;
 }
 
-function certificateFacts(certificate: CertificateStatus): Markup {
+function certificateDetails(certificate: CertificateStatus): Markup {
   const { kind, commonName, issuer, state, notBeforeSeconds, notAfterSeconds } = certificate;
-  return factList([
+  return definitionList([
     ['Name', html`<bdi>${commonName || 'none'}</bdi>`],
     ['Issued by', html`<bdi>${issuer || 'none'}</bdi>`],
     ['Valid from', utcOf(notBeforeSeconds)],

@@ -7,7 +7,7 @@ import { freshnessText, type ShardInfo } from './overall-status.ts';
 import type { Problem } from '../../state/problem.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { span } from '../../lib/time.ts';
-import { factList } from './section.ts';
+import { definitionList } from './section.ts';
 import { age, clockTime } from '../times.ts';
 
 export interface ProcessStatistics {
@@ -17,7 +17,7 @@ export interface ProcessStatistics {
   readonly loopDelayMs: number;
 }
 
-export interface ExporterFacts {
+export interface ExporterInfo {
   readonly version: string;
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
@@ -31,7 +31,7 @@ export interface ExporterFacts {
   readonly shard?: ShardInfo | undefined;
 }
 
-export function exporterProblem({ configuration }: ExporterFacts): Problem | undefined {
+export function exporterProblem({ configuration }: ExporterInfo): Problem | undefined {
   if (configuration.isInForce) return undefined;
   return {
     about: 'exporter',
@@ -46,7 +46,7 @@ export function exporterProblem({ configuration }: ExporterFacts): Problem | und
 const mebibyte = 1_048_576;
 
 export function exporterPanel(
-  { version, ready, processStatistics, configuration }: ExporterFacts,
+  { version, ready, processStatistics, configuration }: ExporterInfo,
   summary: HealthSummary,
 ): Markup {
   const nowMs = summary.takenAtMs;
@@ -59,7 +59,7 @@ export function exporterPanel(
   const inForce = configuration.isInForce ? stateMark('well', 'in force') : stateMark('warning', 'refused');
   const read =
     configuration.loadedAtMs !== undefined && html` <small>read ${clockTime(configuration.loadedAtMs)}</small>`;
-  return factList([
+  return definitionList([
     ['Version', version],
     ['Runs for', age(startedAtMs, nowMs)],
     ['First round', ready ? 'done' : stateMark('unknown', 'under way')],
@@ -95,7 +95,7 @@ function nextExpiryFact(
 
 const onThisMachine = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
 
-export function linkPanel({ adminUrl }: ExporterFacts): Markup {
+export function linkPanel({ adminUrl }: ExporterInfo): Markup {
   return html`<ul class="links">
 <li><a href="./metrics">Metrics</a> <small>what Prometheus scrapes</small></li>
 <li><a href="./api/status">Status as JSON</a> <small>all that is on this page</small></li>

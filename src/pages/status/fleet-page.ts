@@ -1,7 +1,7 @@
 import { activationTable, certificateTable, sortedActivations, sortedCertificates } from './certificate-table.ts';
 import { applianceTable } from './appliance-table.ts';
 import { backTo, emptyNote, listPage, moreLink, panel, problemList, rowsOfPage, singlePanel } from './section.ts';
-import { type ExporterFacts, exporterPanel, linkPanel } from './exporter-panel.ts';
+import { type ExporterInfo, exporterPanel, linkPanel } from './exporter-panel.ts';
 import { html, type Markup } from '../html.ts';
 import { dividerLinks, dividersOf, type Group, groupName, groupsBy, groupTable, sortedAppliances } from './groups.ts';
 import { compareProblems, type Problem } from '../../state/problem.ts';
@@ -59,7 +59,7 @@ export function fleetPage(
   /** Includes those of the exporter itself. */
   problems: readonly Problem[],
   overallStatus: OverallStatus,
-  facts: ExporterFacts,
+  facts: ExporterInfo,
   events: Markup,
 ): Markup {
   const { perAppliance } = summary;

@@ -25,7 +25,7 @@ export function table<Row>(
 <tbody>${rows.map(render)}</tbody></table>`;
 }
 
-export function factList(facts: readonly (readonly [name: Renderable, fact: Renderable])[]): Markup {
+export function definitionList(facts: readonly (readonly [name: Renderable, fact: Renderable])[]): Markup {
   return html`<dl class="facts-list">${facts.map(([name, fact]) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl>`;
 }
 

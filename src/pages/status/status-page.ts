@@ -13,7 +13,7 @@ import { uptimePanel, findUptime } from './uptime-panel.ts';
 import { appliancePage, certificatePage, farmPage } from './appliance-page.ts';
 import { contentPolicy, digestOf, loadAssets, loadRunbooks } from '../assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, staticDocument } from './document.ts';
-import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
+import { type ExporterInfo, exporterProblem } from './exporter-panel.ts';
 import { fleetPage, groupPage, groupsPage, fleetListPage } from './fleet-page.ts';
 import { html, type Markup, markupText } from '../html.ts';
 import { type EventFilter, queryOf, readView, type View } from './view.ts';
@@ -33,7 +33,7 @@ export interface StatusPageParts {
   readonly fleetStatus: () => FleetStatus;
   /** Returns the message for an appliance that is not watched here. */
   readonly unknownApplianceMessage: (appliance: string) => string;
-  readonly exporter: () => ExporterFacts;
+  readonly exporter: () => ExporterInfo;
   /** Replaces `zlb-exporter` in commands by what users of this installation type. */
   readonly withCommandName: (text: string) => string;
   readonly lastMinuteOf: LastMinuteOf;

@@ -2,14 +2,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { NewEvent } from '../../../src/history/event.ts';
 import { registerStatusPage, type StatusPageParts } from '../../../src/pages/status/status-page.ts';
-import {
-  applianceStatus,
-  exporterFacts,
-  farmStatus,
-  fleetStatus,
-  minuteMs,
-  nowMs,
-} from '../../support/fleet-status.ts';
+import { applianceStatus, exporterInfo, farmStatus, fleetStatus, minuteMs, nowMs } from '../../support/fleet-status.ts';
 import { givenHistory, historyEvent, weightChange } from '../../support/given-events.ts';
 import { until } from '../../support/until.ts';
 
@@ -230,7 +223,7 @@ describe('the runbooks of an alert', () => {
 
 function givenPage(
   events: readonly NewEvent[],
-  facts: Parameters<typeof exporterFacts>[0] = {},
+  facts: Parameters<typeof exporterInfo>[0] = {},
   history: StatusPageParts['history'] = givenHistory(...events),
 ) {
   const app: FastifyInstance = fastify();
@@ -239,7 +232,7 @@ function givenPage(
   registerStatusPage(app, {
     fleetStatus: () => fleetStatus(applianceStatus({ name: 'lb-1', farms })),
     unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
-    exporter: () => exporterFacts(facts),
+    exporter: () => exporterInfo(facts),
     withCommandName: (text) => text,
     lastMinuteOf: () => undefined,
     twinOf: () => undefined,

@@ -10,7 +10,7 @@ import {
   backendStatus,
   certificateStatus,
   collectorStatus,
-  exporterFacts,
+  exporterInfo,
   farmStatus,
   nowMs,
 } from '../../support/fleet-status.ts';
@@ -42,7 +42,7 @@ async function pageOf(name: string, query: string): Promise<string> {
   registerStatusPage(app, {
     fleetStatus: () => fleetCalled(name),
     unknownApplianceMessage: () => 'Nobody knows it.',
-    exporter: () => exporterFacts(),
+    exporter: () => exporterInfo(),
     withCommandName: (text) => text,
     lastMinuteOf: () => undefined,
     twinOf: () => twinCalled(name),

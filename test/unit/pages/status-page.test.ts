@@ -3,7 +3,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TwinStatus } from '../../../src/history/twin-watch.ts';
-import type { ExporterFacts } from '../../../src/pages/status/exporter-panel.ts';
+import type { ExporterInfo } from '../../../src/pages/status/exporter-panel.ts';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
 import { applianceProblems } from '../../../src/state/appliance-problems.ts';
 import type { ApplianceStatus, FarmStatus, FleetStatus, LastMinute } from '../../../src/state/status.ts';
@@ -13,7 +13,7 @@ import {
   certificateStatus,
   collectorStatus,
   dayMs,
-  exporterFacts,
+  exporterInfo,
   farmStatus,
   fleetStatus,
   minuteMs,
@@ -549,14 +549,14 @@ describe('the response', () => {
 
 function givenPage(
   fleet: FleetStatus | (() => FleetStatus),
-  facts: Partial<ExporterFacts> = {},
+  facts: Partial<ExporterInfo> = {},
   { lastMinute = {}, twin }: { lastMinute?: Readonly<Record<string, LastMinute>>; twin?: TwinStatus } = {},
 ): FastifyInstance {
   const app = fastify();
   registerStatusPage(app, {
     fleetStatus: typeof fleet === 'function' ? fleet : () => fleet,
     unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
-    exporter: () => exporterFacts(facts),
+    exporter: () => exporterInfo(facts),
     withCommandName: (text) => text,
     lastMinuteOf: (_, farm) => lastMinute[farm],
     twinOf: () => twin,
@@ -575,7 +575,7 @@ async function textAt(app: FastifyInstance, url: string): Promise<string> {
 async function pageWith(
   known: Partial<ApplianceStatus>,
   url = '/',
-  facts: Partial<ExporterFacts> = {},
+  facts: Partial<ExporterInfo> = {},
 ): Promise<string> {
   return await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', ...known })), facts), url);
 }
