@@ -17,7 +17,7 @@
 import type { Area } from '../appliance/api/table.ts';
 import type { CallReport } from '../appliance/client.ts';
 import { activationCollector } from '../collectors/activation.ts';
-import { isPerFarmCollector } from '../collectors/collector.ts';
+import { type Collector, isPerFarmCollector } from '../collectors/collector.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { steadyNow } from '../lib/time.ts';
 import { Calls } from './calls.ts';
@@ -77,8 +77,8 @@ export class AppliancePoller {
   /** How far the elapsed clock was ahead of the steady clock at the last look. */
   #aheadMs: number;
   #jumpedAtElapsedMs = Number.NEGATIVE_INFINITY;
-  #activationRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
-  #proxiesRecheckedAtSteadyMs = Number.NEGATIVE_INFINITY;
+  /** When collectors were rechecked, by name. */
+  readonly #recheckedAtSteadyMs = new Map<string, number>();
 
   constructor(parts: AppliancePollerParts) {
     this.name = parts.name;
@@ -95,10 +95,7 @@ export class AppliancePoller {
       log,
       onCall: (report) => this.#recordCall(report),
       onRecovered: () => this.#runMissed(),
-      maxConcurrent: polling.maxConcurrentPerAppliance,
-      maxBusyRatio: polling.maxBusyRatio,
-      routineBusyRatio: polling.routineBusyRatio,
-      timeoutMs: polling.timeoutMs,
+      polling,
       idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
       mayPing: () => state.facts.isActivated !== false,
       notBefore: parts.handover?.notBefore,
@@ -182,13 +179,13 @@ export class AppliancePoller {
    * again at once what a jump of the clock made too old.
    */
   expire(): void {
-    const { jobs, state, availability, lateness, farmReadPlanner } = this.#services;
+    const { jobs, state, availability, lateness, planner } = this.#services;
     this.#noticeJump();
     const hasAnswered = availability.hasAnswered(state.elapsedNow()) === true;
     const expired = state.expire((reading) =>
       lateness.maxAgeMs(reading, jobs.get(reading.collector), {
         hasAnswered,
-        areStatesKnown: () => farmReadPlanner.areStatesKnown(reading),
+        areStatesKnown: () => planner.areStatesKnown(reading),
       }),
     );
     // However late its next step, it runs as soon as the breaker closes again.
@@ -263,7 +260,9 @@ export class AppliancePoller {
     const stepSteadyMs = steadyNow();
     const step = await this.#executor.makeStep(job, run);
     this.#followUp(step);
-    if (step.reason === 'timeout' || step.reason === 'gateway_timeout') this.#recheckProxies(job);
+    // The list of farms finds a proxy that hangs, before other collectors leave a process each at it.
+    if (job.collector !== farmsCollector && (step.reason === 'timeout' || step.reason === 'gateway_timeout'))
+      this.#recheck(farmsCollector);
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
       this.#lifecycle.end(job, run, step.outcome);
@@ -306,7 +305,8 @@ export class AppliancePoller {
   /** Reads at once what a step has shown to be out of date. */
   #followUp({ changes, reason }: StepOutcome): void {
     this.#pollerStatus.invalidate();
-    if (reason === 'unlicensed') this.#recheckActivation();
+    // It says whether everything is refused, or one module alone (docs/api.md §8).
+    if (reason === 'unlicensed') this.#recheck(activationCollector);
     if (!changes) return;
     const { changedFarms, newFarms, version, isReactivated } = changes;
     // Until their next run, backends and probes would show what was before.
@@ -335,24 +335,11 @@ export class AppliancePoller {
     this.#calls.forgetMissingRoutes();
   }
 
-  /**
-   * Reads the activation after a 402: it says whether everything is refused, or one module alone
-   * (docs/api.md §8).
-   */
-  #recheckActivation(): void {
-    if (steadyNow() - this.#activationRecheckedAtSteadyMs < betweenRechecksMs) return;
-    this.#activationRecheckedAtSteadyMs = steadyNow();
-    this.#makeDue([this.#services.jobs.get(activationCollector.name)].filter((job) => job !== undefined));
-  }
-
-  /**
-   * Reads the list of farms after a call without a response: it finds out whether a proxy hangs,
-   * before the other collectors leave a process each at it.
-   */
-  #recheckProxies({ collector }: Job): void {
-    if (collector === farmsCollector || steadyNow() - this.#proxiesRecheckedAtSteadyMs < betweenRechecksMs) return;
-    this.#proxiesRecheckedAtSteadyMs = steadyNow();
-    void this.#refresh.readAgain(farmsCollector.name);
+  /** Runs a collector at once, at most once a minute, to find the cause of a failure. */
+  #recheck({ name }: Collector): void {
+    if (steadyNow() - (this.#recheckedAtSteadyMs.get(name) ?? Number.NEGATIVE_INFINITY) < betweenRechecksMs) return;
+    this.#recheckedAtSteadyMs.set(name, steadyNow());
+    void this.#refresh.readAgain(name);
   }
 
   #runReactivated(): void {

@@ -19,13 +19,12 @@ interface QueuedCall {
   readonly priority: Priority;
 }
 
-export interface CallQueueOptions {
-  readonly maxConcurrent: number;
+/** What polling may take of an appliance. */
+export interface PollingLimits {
+  readonly maxConcurrentPerAppliance: number;
   /** The maximum ratio of time spent in calls, 0 to 1. */
   readonly maxBusyRatio: number;
   readonly routineBusyRatio: number;
-  /** `notBefore` of the queue that this one replaces. */
-  readonly notBefore?: NotBefore | undefined;
 }
 
 /** The times before which no urgent call, and no routine step, starts. */
@@ -36,17 +35,14 @@ export interface NotBefore {
 
 /**
  * Lets few calls to one appliance through at the same time, in the order of their arrival, and
- * bounds the ratio of time that they keep it busy.
+ * bounds the ratio of time that they keep it busy. `notBefore` is that of the queue before it.
  */
-export function createCallQueue({
-  maxConcurrent,
-  maxBusyRatio,
-  routineBusyRatio,
-  notBefore: given = { urgentSteadyMs: 0, routineSteadyMs: 0 },
-}: CallQueueOptions) {
-  let notBefore = given;
+export function createCallQueue(
+  { maxConcurrentPerAppliance, maxBusyRatio, routineBusyRatio }: PollingLimits,
+  notBefore: NotBefore = { urgentSteadyMs: 0, routineSteadyMs: 0 },
+) {
   let timer: NodeJS.Timeout | undefined;
-  const slots = new Slots({ count: () => maxConcurrent, next });
+  const slots = new Slots({ count: () => maxConcurrentPerAppliance, next });
 
   /** Returns the first call that need not wait for the budget. */
   function next(waiting: Iterable<QueuedCall>): QueuedCall | undefined {

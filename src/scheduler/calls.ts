@@ -7,7 +7,7 @@ import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { Read, CollectorReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from '../state/status.ts';
-import { type CallQueue, createCallQueue, type NotBefore, type Priority } from './call-queue.ts';
+import { type CallQueue, createCallQueue, type NotBefore, type PollingLimits, type Priority } from './call-queue.ts';
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
 export class NotAskedError extends Error {
@@ -39,11 +39,8 @@ export interface CallsParts {
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
   readonly onCall: (report: CallReport) => void;
   readonly onRecovered: () => void;
-  readonly maxConcurrent: number;
-  readonly maxBusyRatio: number;
-  readonly routineBusyRatio: number;
-  /** The time limit of a call that waits for no proxy. */
-  readonly timeoutMs: number;
+  /** `timeoutMs` is the limit of a call that waits for no proxy. */
+  readonly polling: PollingLimits & { readonly timeoutMs: number };
   /** The time without a call after which a ping asks whether the appliance still answers. */
   readonly idleMs: number;
   /** Returns false while the appliance refuses everything. */
@@ -89,7 +86,7 @@ export class Calls {
   constructor(parts: CallsParts) {
     const { breaker } = parts;
     this.#parts = parts;
-    this.#queue = createCallQueue(parts);
+    this.#queue = createCallQueue(parts.polling, parts.notBefore);
     this.#breaker = breaker;
     this.#client = parts.connect((report) => this.#onCall(report));
   }
@@ -166,7 +163,7 @@ export class Calls {
     const startSteadyMs = steadyNow();
     try {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
-        limitMs: Math.min(pingLimitMs, this.#parts.timeoutMs),
+        limitMs: Math.min(pingLimitMs, this.#parts.polling.timeoutMs),
       });
       this.#queue.charge((steadyNow() - startSteadyMs) / 1_000, 'urgent');
       return true;
@@ -220,7 +217,7 @@ export class Calls {
   #usualLimitMs(key: ReadKey): number | undefined {
     const usualMs = this.#usualMs.get(key);
     if (usualMs === undefined) return undefined;
-    const { timeoutMs } = this.#parts;
+    const { timeoutMs } = this.#parts.polling;
     const maxMs = Math.max(timeoutMs, maxProxyWaitMsOf(key));
     return Math.min(Math.max(3 * usualMs, Math.min(minProxyCallLimitMs, timeoutMs)), maxMs);
   }

@@ -45,7 +45,7 @@ interface JobState extends ScheduledCollector {
   blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True after its first run, also if that was skipped. */
   hadFirstRun: boolean;
-  /** The cost of its last run for the appliance; used unless it asks farm by farm. */
+  /** The cost of its last step for the appliance: of its last run, unless it asks farm by farm. */
   spentSeconds: number;
   runs: number;
   /** When each farm was last read, the longest ago first; used if it asks farm by farm. */
@@ -80,7 +80,6 @@ interface RunState {
   readonly next: Due;
   /** The farms that it is about; undefined for all. */
   readonly onlyFarms: ReadonlySet<string> | undefined;
-  spentSeconds: number;
   readonly over: PromiseWithResolvers<void>;
   /** Undefined before the farms are known, and if it does not ask farm by farm. */
   byFarm: ByFarm | undefined;
@@ -186,7 +185,6 @@ export function beginRun(
   job.runs += 1;
   job.run = {
     ...run,
-    spentSeconds: 0,
     over: Promise.withResolvers<void>(),
     byFarm: undefined,
     isOutdated: false,
@@ -207,12 +205,11 @@ export function recordRun(job: JobState, last: LastRun, retryAtElapsedMs: number
   job.last = last;
 }
 
-export function endRun(job: JobState, { spentSeconds }: Run, outcome: RunOutcome, due: Due): void {
+export function endRun(job: JobState, outcome: RunOutcome, due: Due): void {
   job.run = undefined;
   job.isUrgent = false;
   job.hadFirstRun = true;
   job.hasMissedRun = outcome === 'failed' || outcome === 'breaker_open';
-  job.spentSeconds = spentSeconds;
   job.due = due;
 }
 
@@ -232,9 +229,9 @@ export function retryRoute(job: JobState): void {
   job.retryAtElapsedMs = undefined;
 }
 
-/** Adds the cost of a step to the run under way, if there is one. */
-export function chargeRun({ run }: { readonly run: RunState | undefined }, seconds: number): void {
-  if (run) run.spentSeconds += seconds;
+/** Records what a step has cost the appliance. */
+export function chargeStep(job: JobState, seconds: number): void {
+  job.spentSeconds = seconds;
 }
 
 /** Records whether what a run read at its beginning is out of date. */

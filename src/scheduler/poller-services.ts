@@ -7,7 +7,7 @@ import type { MetricsStore } from '../metrics/store.ts';
 import { ApplianceState, type StateListener } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
 import { Availability, type AvailabilityState } from './availability.ts';
-import type { NotBefore } from './call-queue.ts';
+import type { NotBefore, PollingLimits } from './call-queue.ts';
 import type { Counters } from './counters.ts';
 import { CollectorFailures } from './collector-failures.ts';
 import { FarmReadPlanner } from './farm-read-planner.ts';
@@ -34,13 +34,7 @@ export interface AppliancePollerParts {
   readonly compact: boolean;
   readonly collectors: readonly ScheduledCollector[];
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
-  readonly polling: {
-    readonly timeoutMs: number;
-    readonly maxConcurrentPerAppliance: number;
-    readonly maxBusyRatio: number;
-    readonly routineBusyRatio: number;
-    readonly jitterRatio: number;
-  };
+  readonly polling: PollingLimits & { readonly timeoutMs: number; readonly jitterRatio: number };
   readonly maxSeries: number;
   /** Limit of what is kept of its replies. */
   readonly maxBytes: number;
@@ -65,7 +59,7 @@ export interface PollerServices extends AppliancePollerParts {
   readonly availability: Availability;
   readonly breaker: Breaker;
   readonly lateness: Lateness;
-  readonly farmReadPlanner: FarmReadPlanner;
+  readonly planner: FarmReadPlanner;
 }
 
 /** State that a poller gives to its replacement when the settings of an appliance change. */
@@ -112,6 +106,6 @@ export function createPollerServices(parts: AppliancePollerParts): PollerService
     upForMs: () => Math.min(...asking.map((job) => lateness.lifeMs(job))),
   });
   counters.startAtZero([...jobs.keys()]);
-  const farmReadPlanner = new FarmReadPlanner(state);
-  return { ...parts, jobs, state, readingPublisher, failures, availability, breaker, lateness, farmReadPlanner };
+  const planner = new FarmReadPlanner(state);
+  return { ...parts, jobs, state, readingPublisher, failures, availability, breaker, lateness, planner };
 }

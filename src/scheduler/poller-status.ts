@@ -11,39 +11,19 @@ import type { PollerServices } from './poller-services.ts';
 
 const storeKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
-type PollerStatusParts = Pick<
-  PollerServices,
-  | 'name'
-  | 'url'
-  | 'labels'
-  | 'objectives'
-  | 'isRequestLogEmpty'
-  | 'jobs'
-  | 'state'
-  | 'availability'
-  | 'breaker'
-  | 'failures'
-  | 'lateness'
-  | 'cron'
-  | 'counters'
-  | 'store'
-  | 'listeners'
-  | 'now'
->;
-
 /**
  * Describes a poller and its appliance: in metrics of its own, in the status for the pages, and to
  * listeners when the appliance starts or stops to answer.
  */
 export class PollerStatus {
-  readonly #parts: PollerStatusParts;
+  readonly #parts: PollerServices;
   /** The newest description; undefined once something of it has changed. */
   #status: ApplianceStatus | undefined;
   /** The numbers that change without a run, as they were published last. */
   #published = '';
   #wasUp: boolean | undefined;
 
-  constructor(parts: PollerStatusParts) {
+  constructor(parts: PollerServices) {
     this.#parts = parts;
   }
 

@@ -94,7 +94,7 @@ export class RunLifecycle {
    */
   #leastIntervalMs(job: Job, run: Run): number {
     const { maxBusyRatio, routineBusyRatio } = this.#parts.polling;
-    const spentMs = run.spentSeconds * 1_000;
+    const spentMs = job.spentSeconds * 1_000;
     if (isFirst(job)) return this.#leastIntervalOfFirstMs(job, run, spentMs / maxBusyRatio);
     return isPerFarmCollector(job.collector) ? 0 : spentMs / (routineBusyRatio * maxRatioOfRoutine);
   }
@@ -119,12 +119,7 @@ export class RunLifecycle {
 
   end(job: Job, run: Run, outcome: RunOutcome): void {
     const { state, readingPublisher } = this.#parts;
-    endRun(
-      job,
-      run,
-      outcome,
-      this.#dueAfterRun(job, run.next, run.startedAtSteadyMs + this.#leastIntervalMs(job, run)),
-    );
+    endRun(job, outcome, this.#dueAfterRun(job, run.next, run.startedAtSteadyMs + this.#leastIntervalMs(job, run)));
     if (outcome !== 'closing') {
       if (outcome !== 'ok' && !state.reading(job.collector)) readingPublisher.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);

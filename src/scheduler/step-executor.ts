@@ -13,7 +13,7 @@ import { type SkipReason, skipReasons } from '../state/status.ts';
 import { L4Farms } from './l4-farms.ts';
 import {
   type ByFarm,
-  chargeRun,
+  chargeStep,
   failFarm,
   type FarmReader,
   forgetFarms,
@@ -35,16 +35,7 @@ import { readingKey } from '../state/reading.ts';
 interface StepExecutorParts
   extends Pick<
     PollerServices,
-    | 'state'
-    | 'farmReadPlanner'
-    | 'lateness'
-    | 'failures'
-    | 'counters'
-    | 'watches'
-    | 'labels'
-    | 'vip'
-    | 'inProbeSlot'
-    | 'now'
+    'state' | 'planner' | 'lateness' | 'failures' | 'counters' | 'watches' | 'labels' | 'vip' | 'inProbeSlot' | 'now'
   > {
   readonly calls: Calls;
   readonly closing: AbortSignal;
@@ -135,7 +126,7 @@ export class StepExecutor {
       if (!this.#listed(key.slice(key.indexOf('\n') + 1))) this.#refused.delete(key);
     const waiting = [...readFarms.keys()].flatMap((name) => present.get(name) ?? []);
     const all = [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
-    const { needed, others } = this.#parts.farmReadPlanner.plan(job, all);
+    const { needed, others } = this.#parts.planner.plan(job, all);
     return { farms: [...needed, ...others], urgentCount: needed.length };
   }
 
@@ -235,7 +226,7 @@ export class StepExecutor {
       lateness.recordLoss(steadyNow() - startSteadyMs);
       return this.#recordFailure(job, farm, toError(thrown));
     } finally {
-      chargeRun(job, stepCalls.spentSeconds);
+      chargeStep(job, stepCalls.spentSeconds);
     }
   }
 

@@ -14,8 +14,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function given(options: { maxConcurrent?: number; maxBusyRatio?: number } = {}): CallQueue {
-  return createCallQueue({ maxConcurrent: 1, maxBusyRatio: 1, routineBusyRatio: 1, ...options });
+function given({ maxConcurrent = 1, maxBusyRatio = 1 } = {}): CallQueue {
+  return createCallQueue({ maxConcurrentPerAppliance: maxConcurrent, maxBusyRatio, routineBusyRatio: 1 });
 }
 
 /** A call that keeps the appliance busy for so long and reports it, as the client does. */

@@ -43,10 +43,7 @@ function given() {
     onRecovered: () => {
       clock.recoveries += 1;
     },
-    maxConcurrent: 1,
-    maxBusyRatio: 1,
-    routineBusyRatio: 1,
-    timeoutMs: 20_000,
+    polling: { maxConcurrentPerAppliance: 1, maxBusyRatio: 1, routineBusyRatio: 1, timeoutMs: 20_000 },
     idleMs: 15_000,
     mayPing: () => false,
     log,

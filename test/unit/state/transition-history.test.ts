@@ -9,7 +9,7 @@ it('the history of transitions returns the newest two hundred first, and the sam
   for (let time = 0; time < 250; time += 1) history.onReading(undefined, [at(time, `lb-${time % 3}`)]);
   const list = history.newestFirst;
 
-  expect([list.length, list[0]?.atMs, list.at(-1)?.atMs]).toEqual([200, 249, 49]);
+  expect([list.length, list[0]?.atMs, list.at(-1)?.atMs]).toEqual([200, 249, 50]);
   expect(history.newestFirst).toBe(list);
   history.onReading(undefined, [at(250)]);
   expect(history.newestFirst).not.toBe(list);
