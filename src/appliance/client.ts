@@ -23,12 +23,7 @@ import {
 import { BasePaths } from './base-paths.ts';
 import { CallDeadline } from './call-deadline.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
-import {
-  type ApplianceConnection,
-  type CertificateLife,
-  type ConnectionOptions,
-  createConnection,
-} from './connection.ts';
+import { type ApplianceConnection, type Validity, type ConnectionOptions, createConnection } from './connection.ts';
 import {
   abortedBy,
   ApplianceError,
@@ -96,7 +91,7 @@ export interface CallReport {
   readonly authenticated: boolean;
   /** The appliance's clock minus ours, in seconds; undefined when the response has no date. */
   readonly clockOffsetSeconds: number | undefined;
-  readonly certificate?: CertificateLife | undefined;
+  readonly certificate?: Validity | undefined;
 }
 
 /** A field of a reply that could not be read in part. */

@@ -39,8 +39,10 @@ interface ConnectionRequest {
   readonly onSending?: () => void;
 }
 
-export interface CertificateLife {
-  readonly notBeforeSeconds: number | undefined;
+/** The life of a certificate, or of a licence. */
+export interface Validity {
+  /** Undefined if it is not known. */
+  readonly notBeforeSeconds?: number | undefined;
   readonly notAfterSeconds: number;
 }
 
@@ -51,7 +53,7 @@ const maxConnectMs = 5_000;
 /** Creates a pool; opens no connection until the first request. */
 export function createConnection(options: ConnectionOptions) {
   const { bodyBytes } = options;
-  let certificate: CertificateLife | undefined;
+  let certificate: Validity | undefined;
   const connect = createConnector(options, (socket) => {
     certificate = validityOf(socket) ?? certificate;
   });
@@ -157,7 +159,7 @@ function createConnector(
 }
 
 /** Returns the life of the peer's certificate; undefined where its end cannot be read. */
-function validityOf(socket: TLSSocket): CertificateLife | undefined {
+function validityOf(socket: TLSSocket): Validity | undefined {
   const { valid_from, valid_to } = socket.getPeerCertificate();
   const [notBeforeSeconds, notAfterSeconds] = [valid_from, valid_to].map((date) => {
     const seconds = Date.parse(date ?? '') / 1_000;

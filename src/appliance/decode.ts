@@ -18,11 +18,7 @@ export interface Unreadable {
 
 export type OnUnreadable = (found: readonly Unreadable[]) => void;
 
-type Decode = (
-  schema: TSchema,
-  body: unknown,
-  onUnreadable?: OnUnreadable,
-) => { readonly ok: true } | ({ readonly ok: false } & ReplyFault);
+type Decode = (schema: TSchema, body: unknown, onUnreadable?: OnUnreadable) => ReplyFault | undefined;
 
 interface UnreadablePart extends Pick<Unreadable, 'field' | 'count'> {
   readonly value: unknown;
@@ -65,7 +61,7 @@ function createDecoder(): Decode {
     const decisive = onUnreadable ? undefined : found.find(({ isNumber }) => !isNumber);
     if (decisive) return malformed(decisive.because);
     if (found.length > 0) onUnreadable?.(summarize(found));
-    return { ok: true };
+    return undefined;
   };
 }
 
@@ -73,12 +69,12 @@ function createDecoder(): Decode {
  * Checks a parsed reply against its schema and coerces the appliance's types in place. A value
  * that cannot be read becomes null, a row without its name is left out, and `onUnreadable` receives
  * both. Without it only numbers may be unreadable: what decides by a reply needs all of its rows and
- * words. The error names the first wrong field. Compiles each schema once, at its first use.
+ * words. The fault names the first wrong field; undefined if the reply fits. Compiles each schema once, at its first use.
  */
 export const decode: Decode = createDecoder();
 
-function malformed(because: string) {
-  return { ok: false, reason: 'malformed', because } as const;
+function malformed(because: string): ReplyFault {
+  return { reason: 'malformed', because };
 }
 
 function sentenceOf(error: ErrorObject | undefined): string {

@@ -50,8 +50,8 @@ export function checkResponse(response: ApplianceResponse, spec: ReplySpec): Che
   if ('reason' in body) return { ...body, provesKey: false };
   if (isErrorRow(body.json))
     return malformed(`the appliance answered 200 with an error${sentenceOf(body.json, mediaType)}`);
-  const checked = decode(schema, body.json, onUnreadable);
-  return checked.ok ? { value: body.json, provesKey: true } : { ...checked, provesKey: false };
+  const fault = decode(schema, body.json, onUnreadable);
+  return fault ? { ...fault, provesKey: false } : { value: body.json, provesKey: true };
 }
 
 /** Replaces a list by its length, if the schema reads nothing else of it. */

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { type ApplianceWideCollector, type CollectContext, orIfMissing } from './collector.ts';
-import { configured, reportedSettings } from './configured.ts';
+import { applianceObject, reportedSettings } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
 /** Texts are empty where the appliance does not say. */
@@ -42,8 +42,8 @@ export const applianceCollector: ApplianceWideCollector<ApplianceDescription> = 
   async collect(context) {
     return { ...(await readDescription(context)), labels: context.labels };
   },
-  configured: ({ hostname, product, version, edition, apiVersion, kernel }) => [
-    configured('version', '', reportedSettings({ hostname, product, version, edition, api: apiVersion, kernel })),
+  configuredObjects: ({ hostname, product, version, edition, apiVersion, kernel }) => [
+    applianceObject('version', '', reportedSettings({ hostname, product, version, edition, api: apiVersion, kernel })),
   ],
   families: [
     applianceRows.info(

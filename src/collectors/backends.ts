@@ -4,7 +4,7 @@ import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { formatEndpoint } from '../lib/address.ts';
 import { farmAreas, type PerFarmCollector } from './collector.ts';
-import { configuredBackend } from './configured.ts';
+import { backendObject } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmBackends {
@@ -106,10 +106,10 @@ export const backendsCollector: PerFarmCollector<FarmBackends> = {
   covers: ({ name, profile, isSilent }) =>
     !isSilent && fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
   // The configuration of the farm has those of its services.
-  configured: ({ backends }) =>
+  configuredObjects: ({ backends }) =>
     backends
       ?.filter(({ service }) => service === '')
-      .map((each) => configuredBackend(each, { ...each, max_conns: each.maxConnections })),
+      .map((each) => backendObject(each, { ...each, max_conns: each.maxConnections })),
   begin: () =>
     Promise.resolve(async (farm, { read, facts, safeFarmName }) => {
       const newest = (): Farm => facts.farms?.find(({ name }) => name === farm.name) ?? farm;

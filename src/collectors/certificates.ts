@@ -2,7 +2,7 @@ import { statesOf, stateWord } from '../lib/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
 import type { ApplianceWideCollector } from './collector.ts';
-import { configured, reportedSettings } from './configured.ts';
+import { applianceObject, reportedSettings } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Certificate {
@@ -39,7 +39,7 @@ export const certificatesCollector: ApplianceWideCollector<readonly Certificate[
     return (await read('listCertificates', {})).params.map(toCertificate);
   },
   entity: issuedRows.entity('certificate', ({ state }) => state),
-  configured: (list) => list.map(toConfigured),
+  configuredObjects: (list) => list.map(toConfigured),
   families: [
     kindRows.gauge('zlb_certificates', `Files in the certificate store ${source}, type).`, ({ count }) => count),
     issuedRows.gauge(
@@ -92,7 +92,7 @@ function toCertificate(listed: ListedCertificate): Certificate {
 
 function toConfigured({ file: name, kind, commonName, issuer, notBeforeSeconds, notAfterSeconds }: Certificate) {
   const dates = { not_before: dateOf(notBeforeSeconds), not_after: dateOf(notAfterSeconds) };
-  return configured('certificate', name, reportedSettings({ kind, common_name: commonName, issuer, ...dates }));
+  return applianceObject('certificate', name, reportedSettings({ kind, common_name: commonName, issuer, ...dates }));
 }
 
 function dateOf(seconds: number | undefined): string | undefined {

@@ -161,7 +161,7 @@ interface CollectorBase<Data> {
    * Returns the configured objects that a reading knows in full; undefined where it knows none. A
    * method, as `write` above.
    */
-  configured?(data: Data): readonly ConfiguredObject[] | undefined;
+  configuredObjects?(data: Data): readonly ConfiguredObject[] | undefined;
 }
 
 export interface ApplianceWideCollector<Data = unknown> extends CollectorBase<Data> {

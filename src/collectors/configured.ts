@@ -110,7 +110,7 @@ export const plainSettings: ReadonlySet<string> = new Set([
   ...checkSettings,
 ]);
 
-export function configuredFarm(farm: string, settings: ConfiguredSettings): ConfiguredObject {
+export function farmObject(farm: string, settings: ConfiguredSettings): ConfiguredObject {
   return { object: 'farm', farm, service: '', name: farm, settings };
 }
 
@@ -122,7 +122,7 @@ export function settingsOfFarm(params: object): ConfiguredSettings {
   };
 }
 
-export function configuredService(farm: string, service: string, row: object): ConfiguredObject {
+export function serviceObject(farm: string, service: string, row: object): ConfiguredObject {
   const settings = { ...textsIn(row, serviceSettings), ...mapFields(row, ['redirect'], withoutCredentials) };
   return { object: 'service', farm, service, name: service, settings };
 }
@@ -131,7 +131,7 @@ export function configuredService(farm: string, service: string, row: object): C
  * Names a backend by its address, since its number is its place in the list: also where a service
  * has the address twice, and the label of the metrics has the number.
  */
-export function configuredBackend(
+export function backendObject(
   {
     farm,
     service,
@@ -152,11 +152,11 @@ export function configuredBackend(
   return { object: 'backend', farm, service, name: name.toLowerCase(), id: id ?? '', settings };
 }
 
-export function configuredCheck(name: string, row: object): ConfiguredObject {
-  return configured('check', name, { ...textsIn(row, checkSettings), ...mapFields(row, ['command'], programOf) });
+export function checkObject(name: string, row: object): ConfiguredObject {
+  return applianceObject('check', name, { ...textsIn(row, checkSettings), ...mapFields(row, ['command'], programOf) });
 }
 
-export function configured(object: ConfiguredKind, name: string, settings: ConfiguredSettings): ConfiguredObject {
+export function applianceObject(object: ConfiguredKind, name: string, settings: ConfiguredSettings): ConfiguredObject {
   return { object, farm: '', service: '', name, settings };
 }
 

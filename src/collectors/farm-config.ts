@@ -4,11 +4,11 @@ import { ApplianceError } from '../appliance/errors.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { backendLabel, backendSettingFamilies, clashingAddresses } from './backends.ts';
 import {
-  configuredBackend,
-  configuredCheck,
-  configuredFarm,
+  backendObject,
+  checkObject,
+  farmObject,
   type ConfiguredObject,
-  configuredService,
+  serviceObject,
   settingsOfFarm,
 } from './configured.ts';
 import { type CollectContext, farmAreas, type PerFarmCollector } from './collector.ts';
@@ -31,7 +31,7 @@ export interface FarmConfig {
    * The farm, its services and their backends, and the health checks that they name; undefined of a
    * farm that is not read, though it may have services.
    */
-  readonly configured: readonly ConfiguredObject[] | undefined;
+  readonly objects: readonly ConfiguredObject[] | undefined;
 }
 
 export interface HealthCheck {
@@ -111,7 +111,7 @@ export const farmConfigCollector: PerFarmCollector<FarmConfig> = {
         logs: logsOf(profile, reply),
         proxy: proxyOf(profile, reply),
         backends: configuredBackends(reply),
-        configured: configuredIn(name, reply, listed),
+        objects: configuredIn(name, reply, listed),
       };
     };
   },
@@ -128,7 +128,7 @@ export const farmConfigCollector: PerFarmCollector<FarmConfig> = {
     backendRows.into(backendSettingFamilies.weight, ({ weight }) => weight),
     backendRows.into(backendSettingFamilies.priority, ({ priority }) => priority),
   ],
-  configured: ({ configured }) => configured,
+  configuredObjects: ({ objects }) => objects,
 };
 
 /** Returns what is known of a farm whose configuration is not read: see `safeFarmName`. */
@@ -142,10 +142,10 @@ function withoutDetail({ name, profile }: Farm, listed: ListedChecks | undefined
     logs: undefined,
     proxy: undefined,
     backends: undefined,
-    configured:
+    objects:
       profile === 'l4xnat'
         ? [
-            configuredFarm(name, listed && namesCheckedFarms(listed) ? { farmguardian: check ?? '' } : {}),
+            farmObject(name, listed && namesCheckedFarms(listed) ? { farmguardian: check ?? '' } : {}),
             ...checksNamed([check], listed),
           ]
         : undefined,
@@ -244,13 +244,13 @@ function configuredIn(farm: string, reply: FarmReply, listed: ListedChecks | und
   const ownCheck = params.farmguardian ?? listed?.linked.get(farm);
   const certificates = params.certlist && filesIn(params.certlist);
   const ofServices = (services ?? []).flatMap((service) => [
-    configuredService(farm, service.id, service),
+    serviceObject(farm, service.id, service),
     ...withLabels(service).map(([backend, row]) =>
-      configuredBackend({ farm, service: service.id, backend, id: row.id }, row),
+      backendObject({ farm, service: service.id, backend, id: row.id }, row),
     ),
   ]);
   return [
-    configuredFarm(farm, {
+    farmObject(farm, {
       ...settingsOfFarm(params),
       ...(ownCheck !== undefined && { farmguardian: ownCheck }),
       ...(certificates && { certificates: certificates.join(', ') }),
@@ -265,5 +265,5 @@ function checksNamed(
   listed: ListedChecks | undefined,
 ): readonly ConfiguredObject[] {
   const wanted = new Set(names);
-  return (listed?.rows ?? []).filter(({ name }) => wanted.has(name)).map((row) => configuredCheck(row.name, row));
+  return (listed?.rows ?? []).filter(({ name }) => wanted.has(name)).map((row) => checkObject(row.name, row));
 }

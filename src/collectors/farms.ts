@@ -14,7 +14,7 @@ import {
   farmAreas,
   type Read,
 } from './collector.ts';
-import { configuredFarm, reportedSettings } from './configured.ts';
+import { farmObject, reportedSettings } from './configured.ts';
 import { rowsOf } from './rows.ts';
 import { givesUpWaiting } from './silent-farms.ts';
 
@@ -56,11 +56,11 @@ export const farmsCollector: ApplianceWideCollector<FarmList> = {
   collect: (context) => readFarms(context, context.fresh(farmsCollector)),
   isPartial: ({ isOneByOne }) => isOneByOne === true,
   entity: farmRows.entity('farm', ({ state }) => state),
-  configured: ({ farms }) =>
+  configuredObjects: ({ farms }) =>
     farms.map(({ name, profile, vip, vport }) => {
       // A summary, which has no address, says http of an HTTPS farm as well.
       const isKnown = profile !== 'http' || vip !== undefined;
-      return configuredFarm(name, reportedSettings({ profile: isKnown ? profile : undefined, vip, vport }));
+      return farmObject(name, reportedSettings({ profile: isKnown ? profile : undefined, vip, vport }));
     }),
   families: [
     farmRows.stateSet(

@@ -1,7 +1,7 @@
 import { stateWord } from '../lib/states.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { type ApplianceWideCollector, type CollectContext, orIfMissing } from './collector.ts';
-import { configured, reportedSettings } from './configured.ts';
+import { applianceObject, reportedSettings } from './configured.ts';
 import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';
 
@@ -56,10 +56,10 @@ export const interfacesCollector: ApplianceWideCollector<Interfaces> = {
     };
   },
   entity: interfaceRows.entity('interface', ({ state }) => state),
-  configured: ({ interfaces }) =>
+  configuredObjects: ({ interfaces }) =>
     interfaces.map(({ name, kind, ip, mac, parent }) =>
       // Every interface has these; without an address, it has none.
-      configured('interface', name, { ip, ...reportedSettings({ kind, mac, parent }) }),
+      applianceObject('interface', name, { ip, ...reportedSettings({ kind, mac, parent }) }),
     ),
   families: [
     trafficRows.counter(

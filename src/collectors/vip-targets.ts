@@ -33,7 +33,7 @@ interface Destination {
 /** A farm to probe. */
 export interface VipTarget {
   readonly farm: string;
-  readonly known: ProbeFacts;
+  readonly basis: ProbeFacts;
   /** As the appliance reported them. */
   readonly vip: string;
   readonly vport: string;
@@ -61,7 +61,7 @@ export const maxNames = 20;
  * `localAddresses` are those of this machine.
  */
 export function vipTargets(
-  known: ProbeInputs,
+  inputs: ProbeInputs,
   settings: VipSettings,
   localAddresses: readonly string[],
 ): readonly VipTarget[] {
@@ -78,20 +78,20 @@ export function vipTargets(
     return isIn(reserved, address) && !isIn(named, address) ? undefined : { address, port: other };
   }
 
-  return known.farms.flatMap((farm) => {
+  return inputs.farms.flatMap((farm) => {
     if (!isWanted(farm, settings)) return [];
     const { name, profile, vip = '', vport = '' } = farm;
-    const last = known.lastKnown?.(name);
-    const current = known.configOf(name);
+    const last = inputs.lastKnown?.(name);
+    const current = inputs.configOf(name);
     const config = current ?? last?.config;
     const port = firstPort(vport);
     const protocol = protocolOf(farm, config, settings.udpFarms);
-    if (port === undefined || !(isRunning(farm) || known.ranRecently?.(name)) || protocol === 'other') return [];
+    if (port === undefined || !(isRunning(farm) || inputs.ranRecently?.(name)) || protocol === 'other') return [];
     const isAt = (other: Farm): boolean => other.vip === vip && other.vport === vport;
     // Only their protocols tell two farms at one address apart.
-    if (protocol === 'unknown' && known.farms.filter(isAt).length > 1) return [];
+    if (protocol === 'unknown' && inputs.farms.filter(isAt).length > 1) return [];
     const hasAccepted = last?.hasAccepted === true && isAt(last.listed);
-    const stored = storedOf(current, known.certificates);
+    const stored = storedOf(current, inputs.certificates);
     const ownNames = (): readonly string[] => (stored || !last ? namesIn(stored ?? []) : last.serverNames);
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? ownNames() : []);
     const endpoint = endpointOf(vip, port);
@@ -100,7 +100,7 @@ export function vipTargets(
     const address = formatEndpoint(shown.address, shown.port);
     const isUnproven = (protocol === 'unknown' || settings.l4Only === true) && !hasAccepted;
     const now: ProbeFacts = { listed: farm, config, serverNames, hasAccepted };
-    return [{ farm: name, known: now, vip, vport, address, endpoint, serverNames, isUnproven, stored }];
+    return [{ farm: name, basis: now, vip, vport, address, endpoint, serverNames, isUnproven, stored }];
   });
 }
 

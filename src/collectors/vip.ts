@@ -36,7 +36,7 @@ export interface ProbedFarm {
   readonly answersSinceElapsedMs: number | undefined;
   /** When the appliance last said that it runs. */
   readonly ranAtElapsedMs: number;
-  readonly known: ProbeFacts;
+  readonly basis: ProbeFacts;
   /** True if nobody asked for the probe: then nothing is said of the farm before one has succeeded. */
   readonly isUnasked?: boolean;
   /** One for each server name. */
@@ -110,16 +110,16 @@ export const vipCollector: ApplianceWideCollector<readonly ProbedFarm[]> = {
       new Map(before.map(({ farm, ranAtElapsedMs }) => [farm, ranAtElapsedMs])),
       elapsedNow(),
     );
-    const lastKnown = before.flatMap((each) => (ranAt.has(each.farm) ? each.known.listed : []));
-    const known = {
+    const lastKnown = before.flatMap((each) => (ranAt.has(each.farm) ? each.basis.listed : []));
+    const inputs = {
       // A list from before a reload may have farms that are left out since.
       farms: (listed ?? lastKnown).filter(({ name }) => watches(name)),
-      lastKnown: (farm: string) => last.get(farm)?.known,
+      lastKnown: (farm: string) => last.get(farm)?.basis,
       ranRecently: (farm: string) => ranAt.has(farm),
       configOf: (farm: string) => fresh(farmConfigCollector, farm),
       certificates: fresh(certificatesCollector),
     };
-    if (!known.farms.some((farm) => isWanted(farm, settings))) return [];
+    if (!inputs.farms.some((farm) => isWanted(farm, settings))) return [];
     const probeNow = async (target: VipTarget, ranAtElapsedMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
       const limit = hasTimedOut(earlier) ? { withinMs: quickMs } : {};
       const probe = (request: ProbeRequest) => inSlot(signal, () => probeVip(request, signal));
@@ -132,17 +132,17 @@ export const vipCollector: ApplianceWideCollector<readonly ProbedFarm[]> = {
     };
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
-    const queue = vipTargets(known, settings, localAddresses()).entries();
+    const queue = vipTargets(inputs, settings, localAddresses()).entries();
     const work = async (): Promise<void> => {
       for (const [index, target] of queue) {
         const earlier = last.get(target.farm);
         const ranAtElapsedMs = ranAt.get(target.farm) ?? elapsedNow();
         const isDue = !onlyFarms || onlyFarms.has(target.farm) || earlier?.address !== target.address;
         const result = isDue ? await probeNow(target, ranAtElapsedMs, earlier) : { ...earlier, ranAtElapsedMs };
-        const wasReached = result.isReachable === true || target.known.hasAccepted === true;
+        const wasReached = result.isReachable === true || target.basis.hasAccepted === true;
         const isReachable = target.isUnproven && !result.isReachable ? undefined : result.isReachable;
         const isUnasked = settings.l4Only === true;
-        probed[index] = { ...result, isReachable, isUnasked, known: { ...result.known, hasAccepted: wasReached } };
+        probed[index] = { ...result, isReachable, isUnasked, basis: { ...result.basis, hasAccepted: wasReached } };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
@@ -229,8 +229,8 @@ async function probeFarm(
   limit: Pick<ProbeRequest, 'withinMs'>,
   probe: (request: ProbeRequest) => Promise<ProbeResult>,
 ): Promise<Omit<ProbedFarm, 'ranAtElapsedMs' | 'probedAtElapsedMs' | 'answersSinceElapsedMs' | 'isUnasked'>> {
-  const { farm, known, vip, vport, address, endpoint, serverNames, stored } = target;
-  const about = { farm, known, vip, vport, address };
+  const { farm, basis, vip, vport, address, endpoint, serverNames, stored } = target;
+  const about = { farm, basis, vip, vport, address };
   if (!endpoint)
     return { ...about, isReachable: undefined, connectSeconds: undefined, failure: 'not_allowed', served: [] };
   const [firstName, ...otherNames] = serverNames;

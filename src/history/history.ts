@@ -193,7 +193,7 @@ export class History {
   #recordConfiguration(appliance: TrackedAppliance, found: NewReading, { atMs, atElapsedMs }: Moment): void {
     const { name, address, farmChoice = '' } = appliance;
     const { collector, farm, data, askedAtElapsedMs, isWhole } = found;
-    const objects = isWhole ? collector.configured?.(data) : undefined;
+    const objects = isWhole ? collector.configuredObjects?.(data) : undefined;
     if (!objects) return;
     const askedMs = Math.round(atMs - (atElapsedMs - askedAtElapsedMs));
     const key = readingKey({ collector: collector.name, farm });

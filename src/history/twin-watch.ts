@@ -74,7 +74,7 @@ export class TwinWatch {
   listenerOf(appliance: string): StateListener {
     return {
       onReading: ({ collector }) => {
-        const pair = collector.configured && this.#pairs.get(appliance);
+        const pair = collector.configuredObjects && this.#pairs.get(appliance);
         if (pair) pair.isDirty = true;
       },
       onRemoved: (_, why) => {

@@ -146,7 +146,7 @@ function objectsIn(
   reading: Reading | undefined,
   addressesOfMachine: ReadonlySet<string> | undefined,
 ): readonly ConfiguredObject[] | undefined {
-  const objects = reading?.isWhole === true ? collector.configured?.(reading.data) : undefined;
+  const objects = reading?.isWhole === true ? collector.configuredObjects?.(reading.data) : undefined;
   // A signing request stays on one machine until its certificate comes.
   return objects
     ?.filter(

@@ -1,6 +1,6 @@
 import { isOneOf } from '../lib/check.ts';
 import type { CallReport } from '../appliance/client.ts';
-import type { CertificateLife } from '../appliance/connection.ts';
+import type { Validity } from '../appliance/connection.ts';
 import type { FailingCalls } from '../state/status.ts';
 
 /** The results of the calls so far; a poller that replaces another continues with it. */
@@ -8,7 +8,7 @@ export interface AvailabilityState {
   answeredAtElapsedMs: number | undefined;
   wasCalled: boolean;
   offsetSeconds: number | undefined;
-  certificate?: CertificateLife | undefined;
+  certificate?: Validity | undefined;
   /** Undefined when the newest call succeeded. */
   failing: FailingCalls | undefined;
 }

@@ -3,6 +3,7 @@ import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { StateListener } from '../state/appliance-state.ts';
 import { readingKey, type Origin } from '../state/reading.ts';
+import type { FailingCalls } from '../state/status.ts';
 
 /**
  * The failures of one collector: two hundred farms that fail alike are one line of the log, and the
@@ -76,7 +77,7 @@ export class CollectorFailures implements StateListener {
   }
 
   /** Returns what a collector has not recovered from, if anything. */
-  failureOf(collector: string): { readonly reason: FailureReason; readonly sinceMs: number } | undefined {
+  failureOf(collector: string): FailingCalls | undefined {
     const failure = this.#failing.get(collector);
     return failure && { reason: failure.reason, sinceMs: failure.sinceMs };
   }

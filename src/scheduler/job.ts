@@ -107,10 +107,10 @@ export interface FarmReader {
 }
 
 /**
- * The result of a run. `closing`: the poller closes; `unsupported_route`: the appliance has no such
+ * The result of a run. `closing`: the poller closes; `missing_route`: the appliance has no such
  * route; a skip reason: no calls were made.
  */
-export type RunOutcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
+export type RunOutcome = 'ok' | 'failed' | 'missing_route' | 'closing' | SkipReason;
 
 export interface StepOutcome {
   readonly outcome: RunOutcome | undefined;

@@ -1,5 +1,5 @@
 import { type BreakerState, breakerStates } from '../appliance/breaker.ts';
-import type { CertificateLife } from '../appliance/connection.ts';
+import type { Validity } from '../appliance/connection.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { ReadingFamily } from '../collectors/collector.ts';
 import { rowsOf } from '../collectors/rows.ts';
@@ -20,7 +20,7 @@ export interface PollerMetrics {
     readonly roundMs: number | undefined;
   })[];
   readonly clockOffsetSeconds: number | undefined;
-  readonly certificate?: CertificateLife | undefined;
+  readonly certificate?: Validity | undefined;
   readonly series: number;
 }
 

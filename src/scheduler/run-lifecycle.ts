@@ -129,13 +129,9 @@ export class RunLifecycle {
     run.over.resolve();
   }
 
-  #recordResult(
-    job: Job,
-    { startedAtMs, startedAtSteadyMs }: Run,
-    outcome: 'ok' | 'failed' | 'unsupported_route',
-  ): void {
+  #recordResult(job: Job, { startedAtMs, startedAtSteadyMs }: Run, outcome: 'ok' | 'failed' | 'missing_route'): void {
     // A collector without its route neither succeeds nor fails.
-    if (outcome === 'unsupported_route') return recordRun(job, {}, this.#parts.state.elapsedNow() + missingForMs);
+    if (outcome === 'missing_route') return recordRun(job, {}, this.#parts.state.elapsedNow() + missingForMs);
     const ok = outcome === 'ok';
     const durationMs = steadyNow() - startedAtSteadyMs;
     this.#parts.counters.countRun(job.collector.name, ok);

@@ -253,7 +253,7 @@ export class StepExecutor {
     const { failures, counters } = this.#parts;
     if (error instanceof ApplianceError && error.routeMissing && collector.optional) {
       failures.logMissingRoute(collector.name, error);
-      return { outcome: 'unsupported_route' };
+      return { outcome: 'missing_route' };
     }
     // A collector throws on a reply that passed its schema and makes no sense.
     const reason = error instanceof ApplianceError ? error.reason : 'malformed';

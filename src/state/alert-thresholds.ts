@@ -1,3 +1,5 @@
+import type { Validity } from '../appliance/connection.ts';
+
 const daySeconds = 86_400;
 
 /**
@@ -27,12 +29,6 @@ export const alertThresholds = {
   collectorStaleIntervals: 3,
   adminDeniedPer15m: 10,
 } as const;
-
-export interface Validity {
-  /** Unix seconds; undefined if it is not known. */
-  readonly notBeforeSeconds?: number | undefined;
-  readonly notAfterSeconds: number;
-}
 
 /** Returns the ratio of its life that is left to a certificate or licence; undefined without a beginning. */
 export function lifeLeft({ notBeforeSeconds, notAfterSeconds }: Validity, nowMs: number): number | undefined {

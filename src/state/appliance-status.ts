@@ -164,8 +164,8 @@ function buildFarm(
   const { name } = farm;
   const state = closedState('farm', farm.state);
   const changed = changedAt?.({ object: 'farm', labels: { farm: name } });
-  const configured = readingIn(snapshot.readings, farmConfigCollector, name);
-  const config = configured?.data;
+  const configReading = readingIn(snapshot.readings, farmConfigCollector, name);
+  const config = configReading?.data;
   const listed = buildBackends(snapshot, name, changed);
   const named = config?.backends?.map(({ service, backend }) => ({ service, backend }));
   const isKnown = listed !== undefined && !isEmptyWithoutMeaning(state, listed, named);
@@ -177,7 +177,7 @@ function buildFarm(
     ...(config?.logs !== undefined && { logs: config.logs }),
     ...(config?.proxy && { proxy: config.proxy }),
     certificates: config?.certificates,
-    ...(configured && { configuredAtMs: snapshot.unixMsOf(configured.askedAtElapsedMs) }),
+    ...(configReading && { configuredAtMs: snapshot.unixMsOf(configReading.askedAtElapsedMs) }),
     backends: isKnown ? listed : undefined,
     configuredBackends: isKnown ? undefined : named,
     readings: otherReadings(farmReadings),
@@ -234,8 +234,8 @@ function buildProbe(
 }
 
 /** Returns true if the farm changed after the probe. */
-function isOutdated({ known, probedAtElapsedMs }: ProbedFarm, farm: Farm, { changedAt }: Reading): boolean {
-  const { state, vip, vport } = known.listed;
+function isOutdated({ basis, probedAtElapsedMs }: ProbedFarm, farm: Farm, { changedAt }: Reading): boolean {
+  const { state, vip, vport } = basis.listed;
   if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return true;
   const changed = changedAt?.({ object: 'farm', labels: { farm: farm.name } });
   return changed !== undefined && probedAtElapsedMs < changed.atElapsedMs;
@@ -351,10 +351,10 @@ function usersByFile(farms: readonly FarmStatus[]): ReadonlyMap<string, readonly
  * ago; undefined for too many. Readings of deleted farms are removed.
  */
 function lastUsesByFile({ readings, lastKnown, unixMsOf }: Snapshot): ReadonlyMap<string, LastKnownUse> | undefined {
-  const configured = readingsOf([...lastKnown.values(), ...readings.values()], farmConfigCollector);
-  if (isTooMany(configured.map(({ data }) => data))) return undefined;
+  const configReadings = readingsOf([...lastKnown.values(), ...readings.values()], farmConfigCollector);
+  if (isTooMany(configReadings.map(({ data }) => data))) return undefined;
   const uses = new Map<string, { readonly farms: string[]; readMs: number }>();
-  for (const { data, askedAtElapsedMs } of configured) {
+  for (const { data, askedAtElapsedMs } of configReadings) {
     const readMs = unixMsOf(askedAtElapsedMs);
     for (const file of data.certificates ?? []) {
       const before = uses.get(file);

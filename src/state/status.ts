@@ -1,6 +1,6 @@
 import type { StatefulKind } from '../lib/states.ts';
 import type { BreakerState } from '../appliance/breaker.ts';
-import type { CertificateLife } from '../appliance/connection.ts';
+import type { Validity } from '../appliance/connection.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { Activation } from '../collectors/activation.ts';
@@ -46,7 +46,7 @@ export interface ApplianceStatus {
   readonly hostname: string | undefined;
   readonly breaker: BreakerState;
   /** The certificate of the API, as the last connection showed it; absent before one. */
-  readonly apiCertificate?: CertificateLife | undefined;
+  readonly apiCertificate?: Validity | undefined;
   /** Undefined if never read or stale, as all lists here; an empty list was read as empty. */
   readonly farms: readonly FarmStatus[] | undefined;
   /**

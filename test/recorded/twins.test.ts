@@ -5,7 +5,7 @@ import { createTestPoller, scheduled } from '../support/poller.ts';
 import { recordedProducts } from '../support/recordings.ts';
 import { startReplayServer } from '../support/replay-server.ts';
 
-const used = collectors.filter((each) => each.enabled && each.configured);
+const used = collectors.filter((each) => each.enabled && each.configuredObjects);
 
 async function readingsOf(directory: string): Promise<Readings> {
   const server = await startReplayServer({ directory });

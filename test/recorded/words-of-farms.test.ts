@@ -34,7 +34,7 @@ const checked: FarmConfig = {
   logs: undefined,
   proxy: undefined,
   backends: undefined,
-  configured: undefined,
+  objects: undefined,
 };
 
 /** A row of a list of farms; a list of one farm for its own state. */

@@ -35,7 +35,7 @@ export async function givenHistory(
   return {
     log: lines,
     /** Returns all objects that were configured in the readings since the last call. */
-    configured: () => found.splice(0).flatMap(({ collector, data }) => collector.configured?.(data) ?? []),
+    configured: () => found.splice(0).flatMap(({ collector, data }) => collector.configuredObjects?.(data) ?? []),
     /** Runs each collector that asks the appliance, once. */
     async readAll() {
       for (const { name, enabled, makesNoCalls } of collectors) if (enabled && !makesNoCalls) await poller.run(name);

@@ -286,8 +286,8 @@ function objectClaimed(id: string): AdminProblem {
 /** Returns the change in a text of the journal. Throws for anything else. */
 function parseStored(id: string, text: string): StoredChange {
   const stored = JSON.parse(text) as StoredChange;
-  const checked = decode(StoredChangeSchema, stored);
-  if (!checked.ok) throw new Error(`${id}: ${checked.because}`);
+  const fault = decode(StoredChangeSchema, stored);
+  if (fault) throw new Error(`${id}: ${fault.because}`);
   const { change, sealed } = stored;
   if (change.id !== id) throw new Error(`${id}: it is ${change.id}`);
   if (change.operation !== undefined && !Object.hasOwn(endpoints, change.operation))

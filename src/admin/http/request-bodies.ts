@@ -91,9 +91,9 @@ export function createRequestBodies(limits: BodyLimits) {
     async readJson<Schema extends TSchema>(request: FastifyRequest, schema: Schema): Promise<Static<Schema>> {
       const body = await read(request, 'json');
       const fields = body?.fields ?? {};
-      const checked = decode(schema, fields);
-      if (checked.ok) return fields as Static<Schema>;
-      throw malformedBody(checked.because);
+      const fault = decode(schema, fields);
+      if (fault) throw malformedBody(fault.because);
+      return fields as Static<Schema>;
     },
   };
 }

@@ -278,10 +278,10 @@ export function tooLong(): AdminError {
 
 /** Checks a response of the gateway; throws an {@link AdminError} when it does not fit. */
 export function parseReply<Schema extends TSchema>(schema: Schema, response: unknown, title: string): Static<Schema> {
-  const checked = decode(schema, response);
-  if (checked.ok) return response as Static<Schema>;
+  const fault = decode(schema, response);
+  if (!fault) return response as Static<Schema>;
   throw new AdminError(title, {
-    detail: checked.because,
+    detail: fault.because,
     remedy: 'Use the same version of zlb-exporter on both sides.',
   });
 }

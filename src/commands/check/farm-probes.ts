@@ -56,12 +56,12 @@ async function tryOnce(target: VipTarget, signal: AbortSignal): Promise<FarmProb
   return { ...probeOf(target, failure), isReachable };
 }
 
-function probeOf({ farm, known, vip, vport, endpoint }: VipTarget, failure: FarmProbe['failure']): FarmProbe {
+function probeOf({ farm, basis, vip, vport, endpoint }: VipTarget, failure: FarmProbe['failure']): FarmProbe {
   const reported = formatEndpoint(vip, vport);
   const address =
     endpoint === undefined || endpoint.address === vip
       ? reported
       : `${reported} (connect_to ${formatEndpoint(endpoint.address, endpoint.port)})`;
-  const { isSilent = false, profile } = known.listed;
+  const { isSilent = false, profile } = basis.listed;
   return { farm, address, isReachable: undefined, failure, isSilent, isL4: profile === 'l4xnat' };
 }

@@ -1,4 +1,4 @@
-import type { Validity } from '../../state/alert-thresholds.ts';
+import type { Validity } from '../../appliance/connection.ts';
 import { plural, globMatcher, joinFirst } from '../../lib/text.ts';
 import { ago, dayMs, formatDuration } from '../../lib/time.ts';
 import {

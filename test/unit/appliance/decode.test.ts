@@ -28,15 +28,14 @@ const schema = Type.Object({
 function read(json: string): { readonly body: unknown; readonly unreadable: readonly Unreadable[] } {
   const body: unknown = JSON.parse(json);
   const unreadable: Unreadable[] = [];
-  const checked = decode(schema, body, (found) => unreadable.push(...found));
-  return { body: checked.ok ? body : checked.because, unreadable };
+  const fault = decode(schema, body, (found) => unreadable.push(...found));
+  return { body: fault ? fault.because : body, unreadable };
 }
 
 /** The same for who decides by the reply. */
 function decoded(json: string): unknown {
   const body: unknown = JSON.parse(json);
-  const checked = decode(schema, body);
-  return checked.ok ? body : checked.because;
+  return decode(schema, body)?.because ?? body;
 }
 
 describe('a number on the wire', () => {

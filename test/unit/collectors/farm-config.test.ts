@@ -65,13 +65,13 @@ it('the farm configuration collector finds the health check of an L4 farm withou
 it('the farm configuration collector compares no services of an unread farm, because it may be an L4 farm', async () => {
   const unclear = await collectFarmFrom(farmConfigCollector, { ...l4, profile: '' }, { listFarmguardians: checks() });
 
-  expect(farmConfigCollector.configured?.(unclear.data)).toBeUndefined();
+  expect(farmConfigCollector.configuredObjects?.(unclear.data)).toBeUndefined();
 });
 
 it('the farm configuration collector keeps the check of an L4 farm when the list does not name its farms', async () => {
   const settingsWith = async (...params: readonly object[]) => {
     const { data } = await collectFarmFrom(farmConfigCollector, l4, { listFarmguardians: { params } });
-    return farmConfigCollector.configured?.(data)?.[0]?.settings;
+    return farmConfigCollector.configuredObjects?.(data)?.[0]?.settings;
   };
 
   expect(await settingsWith({ name: 'check-web' })).toEqual({});

@@ -74,7 +74,7 @@ describe('the farms collector', () => {
   it('does not report an HTTPS farm as an HTTP farm when only the summary lists it', () => {
     const named = { name: 'shop', profile: 'http', state: 'unknown' };
     const settingsOf = (...list: readonly (typeof named & { readonly vip?: string })[]) =>
-      farmsCollector.configured?.({ farms: list, excluded: 0 })?.map(({ settings }) => settings);
+      farmsCollector.configuredObjects?.({ farms: list, excluded: 0 })?.map(({ settings }) => settings);
 
     expect(settingsOf(named, { ...named, profile: 'l4xnat' })).toEqual([{}, { profile: 'l4xnat' }]);
     expect(settingsOf({ ...named, vip: '192.0.2.20' })).toEqual([{ profile: 'http', vip: '192.0.2.20' }]);

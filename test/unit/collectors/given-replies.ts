@@ -85,8 +85,8 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     const reply = key in replies ? structuredCloneOf(replies[key]) : refusal('not_found', { routeMissing: true });
     if (reply instanceof Error) return Promise.reject(reply);
     const row: EndpointRow = endpoints[key];
-    const checked = row.reply ? decode(row.reply, reply, () => undefined) : { ok: false, because: 'no reply is known' };
-    if (!checked.ok) throw new Error(`the reply of the test does not fit ${key}: ${JSON.stringify(checked)}`);
+    const fault = row.reply ? decode(row.reply, reply, () => undefined) : { because: 'no reply is known' };
+    if (fault) throw new Error(`the reply of the test does not fit ${key}: ${fault.because}`);
     return Promise.resolve(reply as never);
   };
   return {

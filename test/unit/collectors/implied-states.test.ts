@@ -35,7 +35,7 @@ const config = (isChecked: boolean | undefined, ...names: readonly string[]): Fa
     names.length > 0
       ? names.map((name) => ({ service: 'main', backend: name, weight: undefined, priority: undefined }))
       : undefined,
-  configured: undefined,
+  objects: undefined,
 });
 
 const twoUp = reading(backend('a'), backend('b'));

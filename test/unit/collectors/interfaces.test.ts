@@ -23,7 +23,7 @@ it('the interfaces collector makes no claim about the kind of an interface that 
     listVirtualInterfaces: { interfaces: [] },
   });
 
-  expect(interfacesCollector.configured?.(data)?.map(({ settings }) => settings)).toEqual([{ ip: '' }]);
+  expect(interfacesCollector.configuredObjects?.(data)?.map(({ settings }) => settings)).toEqual([{ ip: '' }]);
 });
 
 it('the interfaces collector does not guess the missing state of a virtual interface', async () => {

@@ -47,7 +47,7 @@ function targetsOf({ farm, config, names = [], own = [], ranRecently = false, ..
       logs: undefined,
       proxy: undefined,
       backends: [],
-      configured: [],
+      objects: [],
       ...config,
     }),
     certificates,

@@ -1,10 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  configuredCheck,
-  configuredFarm,
-  configuredService,
-  settingsOfFarm,
-} from '../../../src/collectors/configured.ts';
+import { checkObject, farmObject, serviceObject, settingsOfFarm } from '../../../src/collectors/configured.ts';
 
 const canary = 'CANARY0123456789';
 
@@ -21,20 +16,20 @@ it('no field that can hold a secret is compared by its value', () => {
     status: canary,
     certlist: [{ file: 'a.pem', key: canary }],
   });
-  const service = configuredService('shop', 'web', {
+  const service = serviceObject('shop', 'web', {
     redirect: `https://user:${canary}@shop.example/path?token=${canary}`,
     backends: [{ password: canary }],
   });
-  const check = configuredCheck('login', { command: `check_http -a user:${canary}`, description: canary });
+  const check = checkObject('login', { command: `check_http -a user:${canary}`, description: canary });
 
-  expect(JSON.stringify([configuredFarm('shop', farm), service, check])).not.toContain('CANARY');
+  expect(JSON.stringify([farmObject('shop', farm), service, check])).not.toContain('CANARY');
   expect(farm.addheader).toBe('Authorization, X-Key,');
   expect(service.settings.redirect).toBe('https://[redacted]@shop.example/path?[redacted]');
   expect(check.settings.command).toBe('check_http');
 });
 
 it('a text that an appliance chooses stays on one line, and is truncated', () => {
-  const { settings } = configuredService('shop', 'web', { vhost: `^a\n\u202Eb${'x'.repeat(10_000)}` });
+  const { settings } = serviceObject('shop', 'web', { vhost: `^a\n\u202Eb${'x'.repeat(10_000)}` });
 
   expect(settings.vhost).toMatch(/^\^a b?x* ?/);
   expect(settings.vhost).not.toMatch(/[\n\u202E]/);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configuredBackend, type ConfiguredObject } from '../../../src/collectors/configured.ts';
+import { backendObject, type ConfiguredObject } from '../../../src/collectors/configured.ts';
 import { compareConfigured, isNumberIn, withFormerSettings } from '../../../src/history/differences.ts';
 
 const backend = (name: string, settings: Readonly<Record<string, string>> = { weight: '1' }): ConfiguredObject => ({
@@ -87,7 +87,7 @@ it('a health check that no farm of the reading uses any more is not reported as 
 describe('backends of one address', () => {
   const twice = (...weights: readonly string[]) => weights.map((weight, index) => numbered('a', index, weight));
   const numbered = (label: string, id: number, weight: string): ConfiguredObject =>
-    configuredBackend(
+    backendObject(
       { farm: 'shop', service: 'web', backend: label === 'a' ? `a#${id}` : label, id: `${id}` },
       { weight },
     );
@@ -156,7 +156,5 @@ it('a state word in another case is not a difference, but a name in another case
   const after = farm({ rewritelocation: 'ENABLED', disable_sslv3: 'True', certificates: 'A.pem', vip: '2001:DB8::A' });
 
   expect(compareConfigured([before], [after])).toMatchObject([{ setting: 'certificates' }]);
-  expect(configuredBackend({ farm: 'shop', service: '', backend: '[2001:DB8::A]:80' }, {}).name).toBe(
-    '[2001:db8::a]:80',
-  );
+  expect(backendObject({ farm: 'shop', service: '', backend: '[2001:DB8::A]:80' }, {}).name).toBe('[2001:db8::a]:80');
 });

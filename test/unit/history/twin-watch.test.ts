@@ -122,7 +122,7 @@ function manyBackends(appliance: string): readonly (readonly [string, Reading])[
     ['farms', { ...givenReading, collector: 'farms', data: list }],
     ...names.map((farm): readonly [string, Reading] => [
       readingKey({ collector: 'farm_config', farm }),
-      { ...givenReading, collector: 'farm_config', farm, data: { configured: configured(farm) } },
+      { ...givenReading, collector: 'farm_config', farm, data: { objects: configured(farm) } },
     ]),
   ];
 }

@@ -46,7 +46,7 @@ interface Shop {
 
 /** The configuration of the farm `shop`, and of its backends. */
 function shopConfig({ settings, service, weights, check, services = ['web'] }: Shop = {}): Given {
-  const configured = [
+  const objects = [
     object('farm', 'shop', { rewritelocation: 'enabled', ...settings }, ['shop']),
     ...services.flatMap((name) => [
       object('service', name, { farmguardian: 'check_tcp', ...service }, ['shop', name]),
@@ -56,7 +56,7 @@ function shopConfig({ settings, service, weights, check, services = ['web'] }: S
     ]),
     object('check', 'check_tcp', { interval: '10', ...check }),
   ];
-  return { collector: 'farm_config', farm: 'shop', data: { configured } };
+  return { collector: 'farm_config', farm: 'shop', data: { objects } };
 }
 
 /** The backends of the L4 farm `dns`. */
@@ -96,7 +96,7 @@ const usual: readonly Given[] = [
   {
     collector: 'farm_config',
     farm: 'dns',
-    data: { configured: [object('farm', 'dns', { protocol: 'udp' }, ['dns'])] },
+    data: { objects: [object('farm', 'dns', { protocol: 'udp' }, ['dns'])] },
   },
   dnsBackends(dnsBackend),
   store(certificate('shop.pem', 'shop.example.com', 400)),
@@ -182,10 +182,10 @@ describe('two twin appliances', () => {
 
   it('differ once in a health check that two farms use', async () => {
     const check = { collector: 'farm_config', farm: 'dns' };
-    const here = readings({ ...check, data: { configured: [object('check', 'check_tcp', { interval: '10' })] } });
+    const here = readings({ ...check, data: { objects: [object('check', 'check_tcp', { interval: '10' })] } });
     const there = readings(shopConfig({ check: { interval: '30' } }), {
       ...check,
-      data: { configured: [object('check', 'check_tcp', { interval: '30' })] },
+      data: { objects: [object('check', 'check_tcp', { interval: '30' })] },
     });
 
     expect((await compareTwins(here, there)).differences).toHaveLength(1);
@@ -239,7 +239,7 @@ it('the settings of unread L4 farms make the farms unknown', async () => {
   const dns = (settings: ConfiguredObject['settings']): Given => ({
     collector: 'farm_config',
     farm: 'dns',
-    data: { configured: [object('farm', 'dns', settings, ['dns'])] },
+    data: { objects: [object('farm', 'dns', settings, ['dns'])] },
   });
 
   expect((await compareTwins(readings(), readings(dns({ farmguardian: '' })))).unknown).toEqual(new Set(['farm']));

@@ -341,7 +341,7 @@ describe('a probe of a farm', () => {
         data: { farms: [{ ...listed, ...now }], excluded: 0 },
         changedAt: () => (changedAtElapsedMs === undefined ? undefined : { atMs: 0, atElapsedMs: changedAtElapsedMs }),
       },
-      { collector: 'vip', data: [{ ...probed, served, known: { listed } }], changedAt: undefined },
+      { collector: 'vip', data: [{ ...probed, served, basis: { listed } }], changedAt: undefined },
     ];
     return statusOf(...readings);
   }
@@ -371,7 +371,7 @@ describe('a probe of a farm', () => {
           ...probed,
           farm,
           probedAtElapsedMs: 50_000 - 10_000 * index,
-          known: { listed },
+          basis: { listed },
         })),
         changedAt: undefined,
       },

@@ -57,8 +57,8 @@ export async function inspect(
     const reply = structuredCloneOf(replies[read] ?? refusal('not_found'));
     if (reply instanceof Error) throw reply;
     const row: EndpointRow = endpoints[read];
-    const checked = decode(row.reply!, reply);
-    if (!checked.ok) throw new Error(`the reply of the test does not fit ${read}: ${checked.because}`);
+    const fault = decode(row.reply!, reply);
+    if (fault) throw new Error(`the reply of the test does not fit ${read}: ${fault.because}`);
     return reply as never;
   };
   const findings = await inspectCall(call, body, { read: reader, knownFarms: () => knownFarms }, answers);
