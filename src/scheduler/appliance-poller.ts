@@ -8,7 +8,7 @@
 // ../state/             keeps the reading (appliance-state.ts), and notifies its listeners:
 // reading-publisher.ts  writes the samples into the store of `/metrics`
 // run-lifecycle.ts      ends the run; its job waits for the next tick
-// poller-status.ts   publishes the poller's own metrics
+// poller-status.ts      publishes the poller's own metrics
 //
 // job.ts alone changes a job and its run. refresh.ts reads out of schedule what a change has made out
 // of date. Steps of several jobs run at the same time, up to `max_concurrent_per_appliance`; those of

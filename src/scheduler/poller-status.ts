@@ -135,7 +135,7 @@ export class PollerStatus {
    */
   #intervalMs(job: Job): number | undefined {
     if (job.retryAtElapsedMs !== undefined) return undefined;
-    return Math.max(measuredIntervalMs(job), this.#parts.cron.gapMs(job.schedule));
+    return Math.max(measuredIntervalMs(job), this.#parts.cron.currentGapMs(job.schedule));
   }
 
   /** Returns the time in which each farm is read once, in whole intervals. */

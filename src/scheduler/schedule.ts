@@ -39,7 +39,7 @@ export function createCron() {
      * Returns the milliseconds from the last match to the next one: of a schedule with working
      * hours, many in the evening and few in the day.
      */
-    gapMs(expression: string): number {
+    currentGapMs(expression: string): number {
       const { last, next, afterNext } = matchesOf(expression);
       return last === undefined ? afterNext - next : next - last;
     },

@@ -210,7 +210,7 @@ interface MaybeSilentFarm {
   readonly state: string;
 }
 
-/** Returns true for a proxy that does not answer its appliance; that of a stopped farm cannot. */
+/** Returns true for a silent farm that is not stopped: the proxy of a stopped one cannot answer. */
 export function isSilentFarm({ isSilent, state }: MaybeSilentFarm): boolean {
   return isSilent === true && state !== 'down';
 }

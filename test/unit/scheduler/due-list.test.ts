@@ -134,7 +134,7 @@ it('the gap between two matches is correct, many hours after the last one of a w
   vi.useFakeTimers({ now: new Date('2026-11-20T18:35:00Z') });
   onTestFinished(() => void vi.useRealTimers());
   const cron = createCron();
-  const gapMs = () => cron.gapMs('0 */10 8-18 * * *');
+  const gapMs = () => cron.currentGapMs('0 */10 8-18 * * *');
   gapMs();
 
   await vi.advanceTimersByTimeAsync(6 * minuteMs);
