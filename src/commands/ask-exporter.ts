@@ -23,7 +23,7 @@ const defaultUrl = 'http://127.0.0.1:9444';
 /** Monitoring systems give a plug-in a minute, some of them ten seconds. */
 const defaultTimeoutSeconds = 8;
 const maxBytes = 64 * 1_048_576;
-/** Clocks of two machines may differ as much. */
+/** The clocks of two machines may differ by this much. */
 const maxDifferenceMs = 300_000;
 
 /** Asks a running exporter about an appliance; throws UnknownStateError if it does not say. */

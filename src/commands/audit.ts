@@ -42,7 +42,7 @@ export const audit: Command = async (context) => {
 /** The folder to which the service of a package writes. */
 const installedState = '/var/lib/zlb-exporter';
 
-/** Resolves to the journal of the configuration; systemd says only to the service where it is. */
+/** Resolves to the journal of the configuration; only the service gets its folder from systemd. */
 async function configuredJournal(context: CommandContext): Promise<string> {
   const file = configurationFile(context);
   if (file === undefined) throw new UsageError(`there is no configuration that names the journal: ${usage}`);

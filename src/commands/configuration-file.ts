@@ -7,8 +7,8 @@ import type { CommandContext } from './command.ts';
 export const installedFile = '/etc/zlb-exporter/zlb.yml';
 
 /**
- * Returns the path of the configuration: that of the flag, or of ZLB_CONFIG_FILE, or the one of an
- * installation where it exists, unless variables name an appliance. Undefined if there is none.
+ * Returns the path of the configuration: from the flag, else from ZLB_CONFIG_FILE, else that of an
+ * installation if it exists and no variable names an appliance. Undefined if there is none.
  */
 export function configurationFile(
   { flags, env }: Pick<CommandContext, 'flags' | 'env'>,

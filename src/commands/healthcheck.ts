@@ -18,13 +18,13 @@ export const healthcheck: Command = async ({ flags, env, printOut, printErr }) =
   const host = ['', '0.0.0.0', '::'].includes(address.host) ? '127.0.0.1' : address.host;
   const url = `${tls ? 'https' : 'http'}://${formatEndpoint(host, port)}/-/healthy`;
   try {
-    const answer = await ask(url, tls);
-    if (isAlive(answer, tls)) {
+    const response = await request(url, tls);
+    if (isAlive(response, tls)) {
       printOut('healthy');
       return 0;
     }
     printErr(
-      `${url} ${answer === 'refused' ? 'ended the connection without an answer' : `answered ${answer}`}; is the exporter behind it? Its log says more`,
+      `${url} ${response === 'refused' ? 'ended the connection without an answer' : `answered ${response}`}; is the exporter behind it? Its log says more`,
     );
   } catch (error) {
     printErr(
@@ -41,39 +41,39 @@ async function tlsOf(file: string, env: CommandContext['env']): Promise<WebSetti
 }
 
 /** A status; `refused` when the server closed the connection after the handshake. */
-type HealthAnswer = number | 'refused';
+type HealthResponse = number | 'refused';
 
 /**
  * Returns true for a living exporter, also for one that requires a password or a client
  * certificate.
  */
-function isAlive(answer: HealthAnswer, tls: WebSettings['tls']): boolean {
-  if (answer === 'refused') return tls !== undefined && tls.clientAuth !== 'NoClientCert';
-  return [200, 401, 429].includes(answer);
+function isAlive(response: HealthResponse, tls: WebSettings['tls']): boolean {
+  if (response === 'refused') return tls !== undefined && tls.clientAuth !== 'NoClientCert';
+  return [200, 401, 429].includes(response);
 }
 
-function ask(url: string, tls: WebSettings['tls']): Promise<HealthAnswer> {
+function request(url: string, tls: WebSettings['tls']): Promise<HealthResponse> {
   return new Promise((resolve, reject) => {
     let shookHands = false;
-    const request = httpRequestOf(tls ? 'https:' : 'http:')(url, {
+    const sent = httpRequestOf(tls ? 'https:' : 'http:')(url, {
       agent: false,
       signal: AbortSignal.timeout(3_000),
       // The certificate is not for 127.0.0.1, and the request holds no secret.
       ...(tls && { rejectUnauthorized: false, minVersion: tls.minVersion, ciphers: tls.ciphers }),
     });
-    request.once('socket', (socket) => {
+    sent.once('socket', (socket) => {
       socket.once('secureConnect', () => {
         shookHands = true;
       });
     });
-    request.once('response', (response) => {
+    sent.once('response', (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    request.once('error', (error) => {
+    sent.once('error', (error) => {
       if (shookHands && error.name !== 'AbortError' && error.name !== 'TimeoutError') resolve('refused');
       else reject(error);
     });
-    request.end();
+    sent.end();
   });
 }

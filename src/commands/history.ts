@@ -55,12 +55,12 @@ async function readAll(
   const events: Shaped<typeof HistoryEvent>[] = [];
   let next: string | undefined;
   for (let pages = 0; pages < maxPages && events.length < limit; pages += 1) {
-    const { text: answer } = await responseOf(context, '/api/history', {
+    const { text } = await responseOf(context, '/api/history', {
       ...query,
       limit: String(limit - events.length),
       ...(next !== undefined && { before: next }),
     });
-    const reply = readReply(HistoryReply, answer);
+    const reply = readReply(HistoryReply, text);
     events.push(...reply.events);
     ({ next } = reply);
     if (next === undefined) break;

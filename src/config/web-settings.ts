@@ -72,7 +72,7 @@ function webSettings({ tlsServerConfig: tls, httpServerConfig, basicAuthUsers, r
     ...(tls && { tls: tlsSettings(tls) }),
     /** bcrypt hashes by user; without any, everybody may read. */
     users: new Map(Object.entries(basicAuthUsers)),
-    /** Added to every answer. */
+    /** Added to every response. */
     headers: Object.fromEntries(Object.entries(httpServerConfig.headers).filter(([, value]) => value !== '')),
     ...(rateLimit.intervalMs > 0 && { rateLimit }),
   };

@@ -158,7 +158,7 @@ function maxHangingIn(poolSize: string | undefined): number {
 
 /** Returns a `lookup` for `net.connect` and `tls.connect` that gets its addresses from a function. */
 export function lookupBy(addressesOf: (host: string) => Promise<readonly LookupAddress[]>): LookupFunction {
-  async function answer(host: string, all: boolean, done: Parameters<LookupFunction>[2]): Promise<void> {
+  async function lookUp(host: string, all: boolean, done: Parameters<LookupFunction>[2]): Promise<void> {
     try {
       const [first, ...others] = await addressesOf(host);
       if (all || !first) done(null, first ? [first, ...others] : []);
@@ -167,5 +167,5 @@ export function lookupBy(addressesOf: (host: string) => Promise<readonly LookupA
       done(toError(error), '');
     }
   }
-  return (host, { all = false }, done) => void answer(host, all, done);
+  return (host, { all = false }, done) => void lookUp(host, all, done);
 }

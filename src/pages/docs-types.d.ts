@@ -26,7 +26,7 @@ export interface Parameter {
   readonly 'x-rest'?: boolean;
 }
 
-export interface Answer {
+export interface OperationResponse {
   readonly description: string;
   readonly content?: Content;
 }
@@ -40,7 +40,7 @@ export interface Operation {
   readonly 'x-risk'?: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, OperationResponse>>;
   readonly method: string;
   readonly path: string;
 }

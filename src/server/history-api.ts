@@ -22,7 +22,7 @@ const HistoryQuery = Type.Object({
 });
 
 const oneToMaxFound = /^(?:[1-9]\d{0,2}|1000)$/;
-const nextOfAnAnswer = /^-?\d{1,15}\.\d{1,15}$/;
+const nextPattern = /^-?\d{1,15}\.\d{1,15}$/;
 
 export interface HistoryApiDependencies {
   readonly history: Pick<History, 'findText'>;
@@ -50,7 +50,7 @@ export function registerHistoryApi(
     const kinds = eventKinds.filter((each) => kind.includes(each));
     if (kinds.length < new Set(kind).size) return refuse(`kind is one of ${eventKinds.join(', ')}.`);
     if (!oneToMaxFound.test(limit)) return refuse(`limit is a whole number from 1 to ${maxFound}.`);
-    if (before !== undefined && !nextOfAnAnswer.test(before)) return refuse('before is the next of an answer.');
+    if (before !== undefined && !nextPattern.test(before)) return refuse('before is the next of an answer.');
     const query = { appliance, farm, sinceMs, before, ...(kinds.length > 0 && { kinds }), limit: Number(limit) };
     try {
       return await reply.type('application/json; charset=utf-8').send(await history.findText(query));

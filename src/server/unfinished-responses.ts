@@ -50,9 +50,9 @@ export class TooManyReadersError extends Error {
   override readonly name = 'TooManyReadersError';
 }
 
-/** Shorter answers fit into the buffers of their socket, and are neither counted nor refused. */
+/** Shorter responses fit into the buffers of their socket, and are neither counted nor refused. */
 export const countedBytes = 65_536;
-/** Shorter answers are sent at once. */
+/** Shorter responses are sent at once. */
 const smallBytes = 262_144;
 /**
  * Bytes per write: otherwise TLS would encrypt the whole response for a reader that does not read.
@@ -152,7 +152,7 @@ function createResponseLimiter(
     /** Counts a response until it has been sent. Throws a {@link TooManyReadersError}. */
     reserve(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
       const { raw: response } = reply;
-      // A single answer may be longer than the limit.
+      // A single response may be longer than the limit.
       if (unfinished.size > 0 && (unfinished.size >= maxUnfinished || heldBytes + bytes > maxUnfinishedBytes)) {
         const superfluous = evictableFor(request);
         if (superfluous) cut(superfluous);

@@ -69,7 +69,7 @@ interface PreparedCall {
   readonly options: CallOptions;
 }
 
-/** Resolves to the gateway's dry run of a call, also as it came. */
+/** Resolves to the gateway's dry run of a call, and to the body that it came in. */
 async function dryRunOf(
   { appliance, call, content, options }: PreparedCall,
   confirm: string | undefined,
@@ -98,7 +98,7 @@ async function ask(
   const { operationId, row } = operation;
   if (row.body !== 'json' && row.body !== 'none')
     throw new UsageError(`${operationId} takes a file, which is not kept until somebody approves it; leave --ask out`);
-  // The approval of its plan confirms it: a name is not needed here.
+  // Whoever approves the plan confirms the call, so --confirm is not needed here.
   const body = content && (parseJson(content.bytes) as ChangeBody['body']);
   await askForChange({ appliance, operation: operationId, parameters, body, reason, force }, session);
   return 0;

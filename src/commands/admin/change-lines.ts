@@ -31,7 +31,7 @@ const meanings: Readonly<Record<ChangeState, string>> = {
   withdrawn: 'is withdrawn, because its alert has ended. Nothing was sent.',
 };
 
-/** Says where a change stands; the first line of all that is printed about one. */
+/** Returns the state of a change: the first line of everything that is printed about it. */
 export function stateLine({ id, state }: Pick<ShownChange, 'id' | 'state'>): string {
   return oneLine(`${id} ${meanings[state]}`, 200);
 }

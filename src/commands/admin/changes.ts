@@ -113,7 +113,7 @@ async function approve(id: string, session: AdminSession): Promise<number> {
   return !flags.watch || change.state === 'done' ? 0 : 1;
 }
 
-/** Shows the plan, and asks. May resolve to an exit code. */
+/** Shows the plan and asks. Resolves to the approved change, or to the exit code without an approval. */
 async function approveShown(
   id: string,
   digest: string | undefined,

@@ -6,13 +6,13 @@ import { jsonText, pairLines, tableLines, valueText } from '../table.ts';
 /** Members of a response that are not its subject (docs/api.md §1.5). */
 const envelope: readonly string[] = ['description', 'message', 'warning', 'success', 'error', 'documentation'];
 
-/** The longest lists of an appliance that a person reads are far below. */
+/** Far above the longest list of an appliance that a person reads. */
 export const maxLines = 10_000;
 
 /** One line more than is shown, so that the caller sees that something is left out. */
 const maxRendered = maxLines + 1;
 const maxColumns = 64;
-/** Answers of the API are less deep; deeper values are shown as JSON. */
+/** Responses of the API are less deep; deeper values are shown as JSON. */
 const maxSectionDepth = 8;
 
 /**

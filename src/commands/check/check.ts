@@ -83,7 +83,7 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<C
   const probes = appliances.map((appliance) =>
     inSlot(stopped, () => probeWithFindings({ appliance, settings, resolver, stopped })),
   );
-  // Each rejects when its turn comes.
+  // The loop below reports a rejection when it awaits the probe; until then, it is not unhandled.
   for (const each of probes) each.catch(() => undefined);
   for (const each of probes) {
     const probed = stopped.aborted ? undefined : await each;

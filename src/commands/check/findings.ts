@@ -103,7 +103,7 @@ function withoutCollectors(names: readonly string[]): string {
 }
 
 /**
- * Returns the remedy for a collector that failed. A malformed answer may come from an untested
+ * Returns the remedy for a collector that failed. A malformed reply may come from an untested
  * release.
  */
 function collectorRemedy(reason: FailureReason | undefined, collector: string): readonly string[] {

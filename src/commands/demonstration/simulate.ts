@@ -19,13 +19,13 @@ export const simulate: Command = async ({ arguments: [folder, ...more], flags, s
   const portOf = (name: string): Port => state.ports[name] ?? (folder === undefined ? 0 : 'lasting');
   const simulation = await start(state, portOf);
   const { appliances } = simulation;
-  // A file stays valid when a fault has ended; a text shows what the appliances present now.
-  const lasting = folder === undefined ? undefined : configurationOf(simulation, state.apiKey);
+  // A file must stay valid when a fault has ended; what is only printed fits the faults of now.
+  const withoutFaults = folder === undefined ? undefined : configurationOf(simulation, state.apiKey);
   const faults = await startFaults(appliances, portOf('faults'), flags.fault).catch(async (error: unknown) => {
     await simulation.close();
     throw error;
   });
-  const configuration = lasting ?? configurationOf(simulation, state.apiKey);
+  const configuration = withoutFaults ?? configurationOf(simulation, state.apiKey);
   if (folder !== undefined) {
     const ports = Object.fromEntries(
       appliances.map(({ name, appliance }) => [name, Number(new URL(appliance.url).port)]),

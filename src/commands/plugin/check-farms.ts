@@ -70,7 +70,7 @@ export function judgeFarms(seen: SeenAppliance, glob: string, thresholds: Thresh
   };
 }
 
-/** Returns those of the farms that run; undefined if those of one are not known. */
+/** Returns the backends of the running farms; undefined if those of any such farm are not known. */
 function backendsOf(farms: readonly MonitoredFarm[]) {
   // Some appliances list no backends of a stopped farm, unless it is an L4 farm.
   const running = farms.filter(({ state }) => state !== 'down');

@@ -140,11 +140,11 @@ function refusalOf(error) {
 
 /**
  * @param {Session} into
- * @param {{ content: ChangeOnPage } | Refusal | undefined} answer
+ * @param {{ content: ChangeOnPage } | Refusal | undefined} response
  */
-function open(into, answer) {
-  into.openRefusal = answer instanceof Refusal ? answer : undefined;
-  into.opened = answer instanceof Refusal ? undefined : answer?.content;
+function open(into, response) {
+  into.openRefusal = response instanceof Refusal ? response : undefined;
+  into.opened = response instanceof Refusal ? undefined : response?.content;
   if (!into.opened) return;
   // Only a plan that the user saw is approved.
   into.looked ??= into.opened.digest;

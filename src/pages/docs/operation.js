@@ -30,7 +30,7 @@ export function contentOf(operation, gateway) {
     result.replaceChildren('It is being answered.');
     void send(form, operation, gateway).then((shown) => result.replaceChildren(shown));
   });
-  return fragment(description && prose(description), form, answers(responses, gateway));
+  return fragment(description && prose(description), form, responseList(responses, gateway));
 }
 
 /**
@@ -85,7 +85,7 @@ function shape(title, text) {
  * @param {Operation['responses']} responses
  * @param {Gateway} gateway
  */
-function answers(responses, { resolve }) {
+function responseList(responses, { resolve }) {
   const rows = Object.entries(responses).map(([status, given]) => {
     const { description, content = {} } = resolve(given);
     const shapes = Object.entries(content).map(([type, { schema }]) => schema && status < '300' && shape(type, shapeOf(schema, resolve)));
@@ -104,7 +104,7 @@ async function send(form, operation, gateway) {
   const { url, headers, body } = requestOf(form, operation, gateway);
   const beganAtMs = performance.now();
   try {
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: operation.method,
       headers,
       body,
@@ -112,10 +112,10 @@ async function send(form, operation, gateway) {
       credentials: 'omit',
       redirect: 'error',
     });
-    const content = await answer.blob();
+    const content = await response.blob();
     const took = `${Math.round(performance.now() - beganAtMs)} ms`;
-    const line = make('p', {}, make('b', {}, `${operation.method} ${url.pathname}${url.search}: ${answer.status}`), ` after ${took}`);
-    const [, file] = /filename="?([^";]+)/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
+    const line = make('p', {}, make('b', {}, `${operation.method} ${url.pathname}${url.search}: ${response.status}`), ` after ${took}`);
+    const [, file] = /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '') ?? [];
     if (file !== undefined) return fragment(line, make('p', {}, make('a', { href: URL.createObjectURL(content), download: file }, `Save ${file}`)));
     const shown = code(readable(await content.text()));
     // Lets the keyboard scroll it.
