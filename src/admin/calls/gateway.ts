@@ -249,7 +249,8 @@ export class Gateway {
     const { signal } = session.slot;
     const vipLimits = this.#parts.vipLimitsOf(appliance);
     const sleep = (ms: number): Promise<void> => this.#parts.sleep(ms, signal);
-    const call = { operation: target.operation.operationId, params: target.params, body: body?.fields ?? {} };
+    const { operation, params } = target;
+    const call = { operationId: operation.operationId, params, fields: body?.fields ?? {} };
     return await probeL4Before(call, { appliance, knownFarms, vipLimits, signal, sleep });
   }
 

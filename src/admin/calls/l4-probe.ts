@@ -42,12 +42,12 @@ export interface L4Baseline {
 
 /** Resolves to undefined for a call that does not reach the daemon of L4 farms. */
 export async function probeL4Before(
-  { operation, params, body }: Pick<GuardContext, 'operation' | 'params' | 'body'>,
+  { operationId, params, fields }: Pick<GuardContext, 'operationId' | 'params' | 'fields'>,
   context: L4Context,
 ): Promise<L4Baseline | undefined> {
   const farms = context.knownFarms() ?? [];
-  const called = farmOfCall(params, body, farms);
-  if (l4DaemonUse(operation, called, applianceProxy(farms)) === 'none') return undefined;
+  const called = farmOfCall(params, fields, farms);
+  if (l4DaemonUse(operationId, called, applianceProxy(farms)) === 'none') return undefined;
   const others = farms.filter(({ name, profile }) => profile === 'l4xnat' && name !== called.name);
   const before = await acceptingOf(l4Targets(context, others), context);
   return {

@@ -48,7 +48,7 @@ export function createRecipeContext(
   const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = request;
   return {
     calls: createCalls(context, parts),
-    values: task.parameters,
+    params: task.params,
     files: ('recipe' in task && task.files) || {},
     knownFarms: () => context.gateway.applianceFor({ principal: caller.principal, appliance }).knownFarms(),
     probeLimits: context.probeLimitsOf(appliance),

@@ -82,7 +82,7 @@ export class Changes {
   submitCall(call: AdminCall): Promise<ShownChange> {
     const { principal, token, signal, address, appliance, reason, force, target, body } = call;
     const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
-    const task = { operation: target.operation.operationId, parameters: target.params, ...content };
+    const task = { operationId: target.operation.operationId, params: target.params, ...content };
     const wanted = { ...newIdentity(this.#context), appliance, task, reason, force };
     return this.#shown(call, this.#planAndStore(wanted, { principal, token, signal, address }));
   }
@@ -241,8 +241,8 @@ function recordOf(context: ChangesContext, planned: PlannedChange, { principal, 
     state: alerts ? 'proposed' : 'pending',
     appliance,
     title: titleOf(task),
-    ...('recipe' in task ? { recipe: task.recipe.name } : { operation: task.operation }),
-    parameters: task.parameters,
+    ...('recipe' in task ? { recipe: task.recipe.name } : { operation: task.operationId }),
+    parameters: task.params,
     force,
     ...(breakGlass && { break_glass: breakGlass }),
     ...(backupFirst && { backup_first: backupFirst }),
@@ -272,8 +272,7 @@ function assertMayPlan(
   context.gateway.applianceFor({ principal, appliance });
   if (context.freeze.state) throw frozenProblem(context.freeze.state);
   // They are stored and shown, also those of a change that runs at once.
-  if (context.recorder.holdsSecret(task.parameters, token))
-    throw malformedBody('A parameter contains a token or a key');
+  if (context.recorder.holdsSecret(task.params, token)) throw malformedBody('A parameter contains a token or a key');
   // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
   if (!alerts) assertBelowLimit(context, principal);
 }
@@ -330,11 +329,11 @@ function assertSeenPlan({ digest, seenDigest = digest }: PlannedChange): void {
 /** Refuses to delete an object without a plan that somebody has seen; a recipe names what it deletes. */
 function assertConfirmedOrSeen({ operations }: ChangesContext, { appliance, task, seenDigest }: NewChange): void {
   if (seenDigest !== undefined || 'recipe' in task) return;
-  const call = operations.toCall(task.operation, task.parameters);
+  const call = operations.toCall(task.operationId, task.params);
   const [name] = call ? confirmationOf(call, appliance) : [];
   if (name === undefined) return;
   throw new AdminProblem('confirmation_required', {
-    detail: `${task.operation} of ${name} cannot be undone, and nobody has looked at its plan; nothing was sent.`,
+    detail: `${task.operationId} of ${name} cannot be undone, and nobody has looked at its plan; nothing was sent.`,
     remedy: 'Make the dry run, and send its digest and asked_at with the change.',
   });
 }

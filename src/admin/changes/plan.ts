@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+import { endpoints } from '../../appliance/api/table.ts';
 import { parseRoute } from '../../appliance/route.ts';
 import { isRecord, parseJson, toError } from '../../lib/check.ts';
 import { probeL4Before } from '../calls/l4-probe.ts';
@@ -28,8 +28,8 @@ export interface PlannedChange extends NewChange {
 }
 
 export function titleOf(task: Task): string {
-  const values = Object.entries(task.parameters).map(([name, value]) => `${name}=${value}`);
-  return ['recipe' in task ? task.recipe.name : task.operation, ...values].join(' ');
+  const values = Object.entries(task.params).map(([name, value]) => `${name}=${value}`);
+  return ['recipe' in task ? task.recipe.name : task.operationId, ...values].join(' ');
 }
 
 /** Plans with the rights of the caller: nobody learns more than its token may read. */
@@ -54,7 +54,7 @@ export async function makePlan(
 ): Promise<Pick<PlannedChange, 'plan' | 'digest' | 'steps'>> {
   const { calls } = context;
   const title = titleOf(task);
-  const made = 'recipe' in task ? await task.recipe.plan(context) : operationPlan(task, title);
+  const made = 'recipe' in task ? await task.recipe.plan(context) : callPlan(task, title);
   const all = backupFirst ? [...(await backupSteps(context)), ...made.steps] : made.steps;
   const steps = all.map((step) => withL4Check(step, context));
   const planned: PlannedStep[] = [];
@@ -82,10 +82,8 @@ export async function makePlan(
 
 const withoutCall: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
 
-function operationPlan(task: Extract<Task, { operation: EndpointKey }>, title: string): Plan {
-  const { operation: operationId, parameters: params, content } = task;
-  const write: Write = { operationId, params, ...(content && { content }) };
-  return { facts: [], steps: [callStep({ title, write, done: `${operationId} was carried out.` })] };
+function callPlan(write: Write, title: string): Plan {
+  return { facts: [], steps: [callStep({ title, write, done: `${write.operationId} was carried out.` })] };
 }
 
 /** Returns a step that fails if its write has cut L4 farms (calls/l4-probe.ts). */
@@ -93,7 +91,7 @@ function withL4Check(step: Step, context: RecipeContext): Step {
   const { write } = step;
   if (!write) return step;
   const body = parseJson(write.content?.bytes ?? Buffer.of());
-  const call = { operation: write.operationId, params: write.params, body: isRecord(body) ? body : {} };
+  const call = { ...write, fields: isRecord(body) ? body : {} };
   return {
     ...step,
     async run(send) {
@@ -200,12 +198,12 @@ export async function planAgain(
 }
 
 function taskOf(recipes: readonly Recipe[], { change, sealed }: StoredChange): Task {
-  const { operation, recipe: name, parameters } = change;
+  const { operation: operationId, recipe: name, parameters: params } = change;
   const recipe = recipes.find((each) => each.name === name);
-  if (recipe) return { recipe, parameters };
-  if (operation === undefined)
+  if (recipe) return { recipe, params };
+  if (operationId === undefined)
     throw new AdminProblem('recipe_refused', { detail: `There is no recipe ${name} any more. Nothing was sent.` });
   const content = sealed?.content;
-  if (!content) return { operation, parameters };
-  return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
+  if (!content) return { operationId, params };
+  return { operationId, params, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
 }

@@ -114,9 +114,7 @@ export class Proposals {
       .map(({ appliance, task, alerts, because }) => ({
         appliance,
         title: this.#redact(titleOf(task)),
-        parameters: Object.fromEntries(
-          Object.entries(task.parameters).map(([name, value]) => [name, this.#redact(value)]),
-        ),
+        parameters: Object.fromEntries(Object.entries(task.params).map(([name, value]) => [name, this.#redact(value)])),
         alerts,
         because: this.#redact(because),
       }));
@@ -265,7 +263,7 @@ function withoutAlerts(alerts: readonly AlertSource[], ended: readonly AlertSour
 }
 
 function keyOf({ appliance, task }: Pick<Repair, 'appliance' | 'task'>): string {
-  return keyOfTask(appliance, task.recipe.name, task.parameters);
+  return keyOfTask(appliance, task.recipe.name, task.params);
 }
 
 /** Returns true if somebody has decided on this repair of one of the alerts before. */

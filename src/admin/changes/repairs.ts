@@ -5,7 +5,7 @@ import type { Recorder } from '../calls/recorder.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { AlertSource } from './change.ts';
-import type { Task } from './task.ts';
+import type { RecipeTask } from './task.ts';
 
 /** How an alert is repaired: a recipe, and the labels that are its parameters. */
 export interface RepairRule {
@@ -68,7 +68,7 @@ export type Notification = Static<typeof NotificationSchema>;
 /** A recipe that repairs what alerts report, with all alerts that ask for it. */
 export interface Repair {
   readonly appliance: string;
-  readonly task: Extract<Task, { recipe: Recipe }>;
+  readonly task: RecipeTask;
   alerts: readonly AlertSource[];
 }
 
@@ -94,7 +94,7 @@ export function repairFor(
   const rule = ruleFor(labels);
   const recipe = recipes().find(({ name }) => name === rule?.recipe);
   if (!rule || !recipe || !appliances.has(appliance) || !principal.covers(appliance)) return undefined;
-  const parameters = Object.fromEntries(
+  const params = Object.fromEntries(
     Object.entries(rule.parameters).flatMap(([name, label]) => {
       const value = labels[label];
       return value === undefined || value === '' ? [] : [[name, valueOf(label, value)]];
@@ -102,7 +102,7 @@ export function repairFor(
   );
   // Without a folder of renewed certificates, a delivery takes no certificate by its name.
   if (!Object.keys(rule.parameters).every((name) => Object.hasOwn(recipe.parameters, name))) return undefined;
-  if (Object.entries(recipe.parameters).some(([name, use]) => use === 'required' && parameters[name] === undefined))
+  if (Object.entries(recipe.parameters).some(([name, use]) => use === 'required' && params[name] === undefined))
     return undefined;
   const alert = {
     name: alertname,
@@ -110,7 +110,7 @@ export function repairFor(
     since: startsAt,
     fingerprint: fingerprintOf(labels),
   };
-  return { appliance, task: { recipe, parameters }, alerts: [alert] };
+  return { appliance, task: { recipe, params }, alerts: [alert] };
 }
 
 function fingerprintOf(labels: Readonly<Record<string, string>>): string {

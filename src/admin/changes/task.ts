@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type Static, Type } from 'typebox';
-import type { EndpointKey } from '../../appliance/api/table.ts';
 import { parseJson } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
 import { maskedTexts } from '../calls/mask.ts';
@@ -8,25 +7,21 @@ import { maxReasonLength } from '../calls/recorder.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { isWriteRisk } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { type Content, jsonContent } from '../recipes/calls.ts';
+import { jsonContent, type Write } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { allRecipes } from '../recipes/recipes.ts';
 import type { AlertSource } from './change.ts';
 import type { ChangesContext } from './context.ts';
 
-/** One operation, or one recipe with its parameters. */
-export type Task =
-  | {
-      readonly operation: EndpointKey;
-      readonly parameters: Readonly<Record<string, string>>;
-      readonly content?: Content;
-    }
-  | {
-      readonly recipe: Recipe;
-      readonly parameters: Readonly<Record<string, string>>;
-      /** They live only in memory: keys may be in them. */
-      readonly files?: Readonly<Record<string, string>>;
-    };
+/** What a change is to do: one call, or a recipe. */
+export type Task = Write | RecipeTask;
+
+export interface RecipeTask {
+  readonly recipe: Recipe;
+  readonly params: Readonly<Record<string, string>>;
+  /** They live only in memory: keys may be in them. */
+  readonly files?: Readonly<Record<string, string>>;
+}
 
 /** Shorter lines of a file, such as its last one, tell too little and stand in many texts. */
 const minLineLength = 16;
@@ -172,15 +167,15 @@ export function readChangeRequest(
 
 /** Returns the task that a body describes. Throws an {@link AdminProblem}. */
 export function readTask(
-  { operation: key, recipe: name, parameters = {}, files, body }: ChangeRequest,
+  { operation: key, recipe: name, parameters: params = {}, files, body }: ChangeRequest,
   { operations, recipes }: Pick<ChangesContext, 'operations' | 'recipes'>,
 ): Task {
   const known = recipes();
   const recipe = known.find((each) => each.name === name);
   const operation = key === undefined ? undefined : operations.get(key);
   if (recipe && key === undefined && !body) {
-    assertRecipeInput(recipe, parameters, files ?? {});
-    return { recipe, parameters, ...(files && { files }) };
+    assertRecipeInput(recipe, params, files ?? {});
+    return { recipe, params, ...(files && { files }) };
   }
   if (!operation || name !== undefined || files)
     throw malformedBody(
@@ -190,15 +185,15 @@ export function readTask(
   if (!isWriteRisk(row.risk))
     throw malformedBody(`${operation.operationId} changes nothing, and needs nobody's approval`);
   const isNamed = (each: string): boolean => template.includes(`{${each}}`) || template.includes(`{${each}*}`);
-  if (!Object.keys(parameters).every(isNamed) || !operations.toCall(operation.operationId, parameters))
+  if (!Object.keys(params).every(isNamed) || !operations.toCall(operation.operationId, params))
     throw malformedBody(`${row.route} needs a plain value for each name in braces, and nothing else`);
-  return { operation: operation.operationId, parameters, ...(body && { content: jsonContent(body) }) };
+  return { operationId: operation.operationId, params, ...(body && { content: jsonContent(body) }) };
 }
 
 /** Refuses values and files that a recipe does not know, or lacks. */
 function assertRecipeInput(
   { name, parameters, files: ofRecipe = {} }: Recipe,
-  values: Task['parameters'],
+  values: Task['params'],
   files: Readonly<Record<string, string>>,
 ): void {
   const missing = Object.entries(parameters).find(([each, use]) => use === 'required' && !values[each]);

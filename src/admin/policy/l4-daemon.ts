@@ -30,11 +30,11 @@ export function applianceProxy(farms: readonly KnownFarm[] | undefined): Proxy |
 /** Returns the farm of a call, by the name in its path or body. */
 export function farmOfCall(
   params: Readonly<Record<string, string>>,
-  body: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
   farms: readonly Pick<Farm, 'name' | 'profile'>[] | undefined,
 ): Pick<Farm, 'name' | 'profile'> {
-  const named = typeof body.farmname === 'string' ? body.farmname : '';
+  const named = typeof fields.farmname === 'string' ? fields.farmname : '';
   const name = params.farmname ?? named;
-  const wanted = typeof body.profile === 'string' ? body.profile : '';
+  const wanted = typeof fields.profile === 'string' ? fields.profile : '';
   return { name, profile: farms?.find((farm) => farm.name === name)?.profile || wanted };
 }

@@ -24,8 +24,8 @@ interface RecipeBackend {
 const backendParameters = { farm: 'required', backend: 'required', service: 'optional' } as const;
 
 /** Finds a backend by `ip:port` or id; rejects with an AdminError that lists those there are. */
-async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' | 'values'>): Promise<RecipeBackend> {
-  const { farm: name = '', backend: wanted = '', service } = context.values;
+async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' | 'params'>): Promise<RecipeBackend> {
+  const { farm: name = '', backend: wanted = '', service } = context.params;
   const farm = await findFarm(context, name);
   if (!isHttp(farm.profile) && farm.profile !== 'l4xnat')
     throw refusal(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');

@@ -7,7 +7,7 @@ export const backup: Recipe = {
   about: 'back up the configuration and see that the backup is there',
   parameters: { name: 'optional' },
   async plan(context) {
-    const name = context.values.name ?? defaultName(context.askedAtMs);
+    const name = context.params.name ?? defaultName(context.askedAtMs);
     const steps = await backupSteps(context, name);
     return { facts: [`${context.calls.appliance} gets a backup ${name}.`], steps };
   },

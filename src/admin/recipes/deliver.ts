@@ -32,11 +32,11 @@ export function createDeliver(folder: CertificatesFolder | undefined): Recipe {
     },
     files: { cert: { isRequired: false, sendsKey: false }, key: { isRequired: false, sendsKey: true } },
     async plan(context) {
-      const { values, files } = context;
+      const { params, files } = context;
       const { cert, key } = files;
       if (cert !== undefined && key !== undefined) return await planSentFiles(context, { cert, key });
-      if (folder !== undefined && values.certificate !== undefined && cert === key)
-        return await planFromFolder(context, folder, values.certificate);
+      if (folder !== undefined && params.certificate !== undefined && cert === key)
+        return await planFromFolder(context, folder, params.certificate);
       throw refusal(
         'deliver needs the files cert and key',
         'Send the certificate with its intermediates, and its key.',
@@ -49,15 +49,15 @@ async function planSentFiles(
   context: RecipeContext,
   { cert, key }: { readonly cert: string; readonly key: string },
 ): Promise<Plan> {
-  const { values, now } = context;
-  const options = { nowMs: now(), isIncompleteAllowed: values.incomplete_chain === 'true' };
+  const { params, now } = context;
+  const options = { nowMs: now(), isIncompleteAllowed: params.incomplete_chain === 'true' };
   const newCertificate = readNewCertificate({ path: 'cert', text: cert }, { path: 'key', text: key }, options);
   const { deliveries, skipped } = await planDelivery(context, newCertificate, {
-    replaces: values.replaces,
-    fewerNames: values.fewer_names === 'true',
-    changeKeyType: values.change_key_type === 'true',
-    alsoCovered: values.covered === 'true',
-    isWanted: globMatcher(values.farm ?? '*'),
+    replaces: params.replaces,
+    fewerNames: params.fewer_names === 'true',
+    changeKeyType: params.change_key_type === 'true',
+    alsoCovered: params.covered === 'true',
+    isWanted: globMatcher(params.farm ?? '*'),
   });
   const targets: DeliveryTarget[] = skipped.map((each) => skippedTarget(each, keyTypeOf(newCertificate.x509)));
   for (const delivery of deliveries) targets.push(await targetOf(context, newCertificate, delivery));
@@ -66,7 +66,7 @@ async function planSentFiles(
       `${newCertificate.file} is for ${newCertificate.names.join(', ')} and ends on ${endOf(newCertificate.x509)}.`,
       ...targets.map(({ farm, result, detail }) => `${farm}: ${result}${detail === '' ? '' : ` (${detail})`}.`),
       ...(targets.length === 0
-        ? [`No farm has a certificate for ${values.replaces ?? newCertificate.names.join(', ')}.`]
+        ? [`No farm has a certificate for ${params.replaces ?? newCertificate.names.join(', ')}.`]
         : []),
     ],
     steps: deliveries.flatMap((delivery) => deliverySteps(context, newCertificate, delivery)),

@@ -9,7 +9,7 @@ export interface Recipe {
   readonly name: string;
   /** One sentence. */
   readonly about: string;
-  /** The names of the values. */
+  /** The names of its values. */
   readonly parameters: Readonly<Record<string, 'required' | 'optional'>>;
   /** The files that it takes, by name. They may hold keys: a change with a file never waits. */
   readonly files?: Readonly<Record<string, RecipeFile>>;
@@ -26,7 +26,7 @@ export interface RecipeFile {
 
 export interface RecipeContext {
   readonly calls: Pick<RecipeCalls, 'appliance' | 'read' | 'readText' | 'dryRun' | 'parametersOf'>;
-  readonly values: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
   readonly knownFarms: () => readonly KnownFarm[] | undefined;

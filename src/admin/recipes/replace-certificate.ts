@@ -13,12 +13,12 @@ export const replaceCertificate: Recipe = {
   parameters: { farm: 'required', old: 'optional', incomplete_chain: 'optional' },
   files: { file: { isRequired: true, sendsKey: true } },
   async plan(context) {
-    const { values, files, now } = context;
-    const { farm: farmname = '', old: wanted } = values;
+    const { params, files, now } = context;
+    const { farm: farmname = '', old: wanted } = params;
     const pem = { path: 'file', text: files.file ?? '' };
     const newCertificate = readNewCertificate(pem, pem, {
       nowMs: now(),
-      isIncompleteAllowed: values.incomplete_chain === 'true',
+      isIncompleteAllowed: params.incomplete_chain === 'true',
     });
     const { delivery, listed } = await planReplacement(context, newCertificate, { farmname, wanted });
     const { farm, replaces, steps } = delivery;

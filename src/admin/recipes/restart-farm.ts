@@ -21,7 +21,7 @@ export const restartFarm: Recipe = {
   about: 'restart a farm, wait until it is up, and compare before and after',
   parameters: { farm: 'required' },
   async plan(context) {
-    const before = await readState(context, context.values.farm ?? '');
+    const before = await readState(context, context.params.farm ?? '');
     return {
       facts: [
         `Farm ${before.name} (${before.profile})${addressPhrase(before)} is ${summary(before, context)}.`,

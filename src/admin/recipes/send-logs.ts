@@ -9,7 +9,7 @@ export const sendLogs: Recipe = {
   name: 'send-logs',
   about: 'send the system log to an exporter that counts requests; to=off ends it',
   parameters: { to: 'required' },
-  async plan({ calls: { appliance, dryRun, parametersOf }, values: { to = '' } }) {
+  async plan({ calls: { appliance, dryRun, parametersOf }, params: { to = '' } }) {
     const { host, port } = parseListenAddress(to) ?? { host: '', port: 0 };
     if (to !== 'off' && (host === '' || port === 0))
       throw refusal(

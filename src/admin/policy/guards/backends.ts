@@ -102,7 +102,7 @@ const lastHealthyBackend: Guard = {
   operations: backendOperations,
   about: 'Without the last backend that is up, nobody serves the clients.',
   async inspect(context) {
-    if (!deletions.includes(context.operation) && !couldMean(context, 'maintenance')) return undefined;
+    if (!deletions.includes(context.operationId) && !couldMean(context, 'maintenance')) return undefined;
     const farm = await calledFarm(context);
     if (!farm || farm.state === 'down') return undefined;
     // unknown_backend refuses it.
@@ -155,7 +155,7 @@ const redirectDeletesBackends: Guard = {
   operations: ['updateService'],
   about: 'A redirect deletes all backends of its service, for good.',
   async inspect(context) {
-    const { redirect = null } = context.body;
+    const { redirect = null } = context.fields;
     if (redirect === null || redirect === '') return undefined;
     const backends = (await configuredBackends(context)) ?? [];
     if (backends.length === 0) return undefined;

@@ -241,8 +241,8 @@ const addressInUse: Guard = {
   effect: 'refuses or warns',
   operations: ['createFarm'],
   about: 'Some releases create a farm on an address and port that another farm has, and it can never start.',
-  async inspect({ body, knownFarms, read }) {
-    const { vip, vport, profile } = body;
+  async inspect({ fields, knownFarms, read }) {
+    const { vip, vport, profile } = fields;
     if (typeof vip !== 'string' || !['string', 'number'].includes(typeof vport)) return undefined;
     const known = knownFarms()?.filter((farm) => farm.vip !== undefined);
     const farms = known ?? (await read('listFarms', {})).params.map(farmOf);
@@ -270,16 +270,16 @@ const reachesL4Daemon: Guard = {
   about:
     'What starts or stops an L4 farm, or an HTTP farm of zproxy, calls the daemon of all L4 farms: if it has died, that cuts them.',
   async inspect(context) {
-    const { operation, params, body, knownFarms } = context;
+    const { operationId, params, fields, knownFarms } = context;
     const isAction = ['start', 'stop', 'restart'].some((word) => couldMean(context, word));
-    if (operation === 'actOnFarm' && !isAction) return undefined;
-    const isEmergency = couldMean(context, 'stop') || operation === 'deleteFarm';
+    if (operationId === 'actOnFarm' && !isAction) return undefined;
+    const isEmergency = couldMean(context, 'stop') || operationId === 'deleteFarm';
     const farms = knownFarms() ?? (isEmergency ? [] : await readFarmsOrNone(context));
-    const called = farmOfCall(params, body, farms);
+    const called = farmOfCall(params, fields, farms);
     const others = farms.filter(({ name, profile }) => profile === 'l4xnat' && name !== called.name);
     if (others.length === 0 || called.name === '') return undefined;
     const proxy = applianceProxy(farms) ?? (isEmergency ? undefined : await readProxy(context, called));
-    const use = l4DaemonUse(operation, called, proxy);
+    const use = l4DaemonUse(operationId, called, proxy);
     if (use === 'none') return undefined;
     const names = joinFirst(others.map(({ name }) => name));
     const unless = use === 'possible' ? 'If the proxy of this appliance is zproxy, this' : 'This';

@@ -32,11 +32,11 @@ export function cacheKey(key: EndpointKey, params: Readonly<Record<string, strin
 }
 
 export interface GuardContext {
-  readonly operation: EndpointKey;
+  readonly operationId: EndpointKey;
   /** The decoded values of the path's placeholders. */
   readonly params: Readonly<Record<string, string>>;
-  /** The JSON body; empty when there is none. */
-  readonly body: Readonly<Record<string, unknown>>;
+  /** The fields of the JSON body; empty when there is none. */
+  readonly fields: Readonly<Record<string, unknown>>;
   /** The same read is made once per request, or per plan. */
   readonly read: GuardRead;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
@@ -59,9 +59,9 @@ export interface Guard {
 }
 
 /** Returns the value of a placeholder that all operations of the guard have. */
-export function callParam({ operation, params }: GuardContext, name: string): string {
+export function callParam({ operationId, params }: GuardContext, name: string): string {
   const value = params[name];
-  assert(value !== undefined, `${operation} has no {${name}}`);
+  assert(value !== undefined, `${operationId} has no {${name}}`);
   return value;
 }
 
@@ -69,7 +69,7 @@ export function callParam({ operation, params }: GuardContext, name: string): st
  * Returns true if any release could read the action of the body as this lower-case word: blanks and
  * case are ignored, and a list or an object, which the known releases refuse, may mean anything.
  */
-export function couldMean({ body: { action } }: GuardContext, word: string): boolean {
+export function couldMean({ fields: { action } }: GuardContext, word: string): boolean {
   if (typeof action === 'object') return action !== null;
   return typeof action === 'string' && action.toLowerCase().replaceAll(/[^a-z]/g, '') === word;
 }

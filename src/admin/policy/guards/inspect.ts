@@ -15,13 +15,14 @@ export const allGuards: readonly Guard[] = [...farmGuards, ...backendGuards, ...
  */
 export async function inspectCall(
   { operation, params }: OperationCall,
-  body: Readonly<Record<string, unknown>>,
+  fields: GuardContext['fields'],
   { read, knownFarms }: Pick<GuardContext, 'read' | 'knownFarms'>,
   cache: ReadCache = new Map(),
 ): Promise<readonly GuardFinding[]> {
-  const context = { operation: operation.operationId, params, body, read: cachedRead(read, cache), knownFarms };
+  const { operationId } = operation;
+  const context = { operationId, params, fields, read: cachedRead(read, cache), knownFarms };
   const findings: GuardFinding[] = [];
-  for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.operationId))) {
+  for (const guard of allGuards.filter(({ operations }) => operations.includes(operationId))) {
     const finding = await runGuard(guard, context);
     if (finding) findings.push(finding);
   }

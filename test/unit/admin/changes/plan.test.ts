@@ -45,8 +45,8 @@ function planOf(differences: Differences = {}) {
   } as unknown as RecipeCalls;
   const context = { ...givenRecipe({}), calls };
   const content = { type, bytes: Buffer.from(bytes) };
-  const call = { operation: write.operationId, parameters: write.params, content };
-  return makePlan({ task: recipe ? { recipe, parameters: {} } : call, force, digestKey }, context);
+  const call = { ...write, content };
+  return makePlan({ task: recipe ? { recipe, params: {} } : call, force, digestKey }, context);
 }
 
 it.each<readonly [string, Differences]>([

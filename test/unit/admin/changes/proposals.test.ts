@@ -36,7 +36,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
       get all() {
         return all;
       },
-      async propose({ appliance, task: { parameters }, alerts }) {
+      async propose({ appliance, task: { params: parameters }, alerts }) {
         if (refuses) throw new AdminProblem('upstream_unreachable', { detail: 'It does not answer.', remedy: '-' });
         await planned.promise;
         const change = { ...proposal, id: `ch-${all.length}`, appliance, parameters };

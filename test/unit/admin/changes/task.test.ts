@@ -38,10 +38,10 @@ it.each<readonly [string, Partial<ChangeRequest>, string | RegExp]>([
 it('a change request is read as a recipe with its values, or as an operation with its body', () => {
   const read = (asked: Partial<ChangeRequest>) => readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
 
-  expect(read(restart)).toMatchObject({ recipe: { name: 'restart-farm' }, parameters: { farm: 'shop' } });
+  expect(read(restart)).toMatchObject({ recipe: { name: 'restart-farm' }, params: { farm: 'shop' } });
   expect(read(stop)).toEqual({
-    operation: 'actOnFarm',
-    parameters: { farmname: 'shop' },
+    operationId: 'actOnFarm',
+    params: { farmname: 'shop' },
     content: { type: 'application/json', bytes: Buffer.from('{"action":"stop"}') },
   });
 });

@@ -20,7 +20,7 @@ function givenContext(
   };
   return givenRecipe({
     calls: { read: (key) => Promise.resolve(replies[key] as never) },
-    values: { farm: 'shop', backend: '0' },
+    params: { farm: 'shop', backend: '0' },
     ...known,
   });
 }
@@ -43,7 +43,7 @@ it.each([
       { ...row, id: '0', service: 'front', established: 3 },
       { ...row, id: '0', service: 'back', established: 2 },
     ];
-    const context = givenContext(backends, { values: { farm: 'shop', backend: '0', service } });
+    const context = givenContext(backends, { params: { farm: 'shop', backend: '0', service } });
 
     const { facts } = await drainBackend.plan(context);
 

@@ -30,7 +30,7 @@ async function givenRenewed(
   const refusal = async (): Promise<string> => {
     const calls = { read: () => Promise.resolve({ params: [] } as never), readText: () => Promise.resolve(cert) };
     const planned = createDeliver({ path: folder, access }).plan(
-      givenRecipe({ calls, values: { certificate: 'old.pem' }, now: Date.now }),
+      givenRecipe({ calls, params: { certificate: 'old.pem' }, now: Date.now }),
     );
     return await planned.then(
       () => 'It was planned.',

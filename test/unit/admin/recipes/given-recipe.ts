@@ -15,7 +15,7 @@ export function givenRecipe({ calls, ...known }: Known): RecipeContext {
       parametersOf: unanswered,
       ...calls,
     },
-    values: {},
+    params: {},
     files: {},
     knownFarms: () => undefined,
     probeLimits: undefined,

@@ -40,7 +40,7 @@ function planned(to: string, parameters: readonly Parameter[] | AdminError) {
             ? Promise.reject(parameters)
             : Promise.resolve({ description: '', parameters }),
       },
-      values: { to },
+      params: { to },
     }),
   );
 }
