@@ -110,8 +110,8 @@ export const farmConfigCollector: PerFarmCollector<FarmConfig> = {
         protocol: reply.params.protocol ?? undefined,
         logs: logsOf(profile, reply),
         proxy: proxyOf(profile, reply),
-        backends: configuredBackends(reply),
-        objects: configuredIn(name, reply, listed),
+        backends: backendsIn(reply),
+        objects: objectsIn(name, reply, listed),
       };
     };
   },
@@ -220,7 +220,7 @@ export function areAllChecked(checks: readonly HealthCheck[]): boolean | undefin
   return checks.length > 0 && checks.every((check) => check.isChecked) ? true : undefined;
 }
 
-function configuredBackends({ services, backends }: FarmReply): FarmConfig['backends'] {
+function backendsIn({ services, backends }: FarmReply): FarmConfig['backends'] {
   if (!services && !backends) return undefined;
   return [{ id: '', backends: backends ?? null }, ...(services ?? [])].flatMap((service) =>
     withLabels(service).map(([backend, { weight, priority }]) => ({
@@ -239,7 +239,7 @@ function withLabels({ id, backends }: Pick<NonNullable<FarmReply['services']>[nu
 }
 
 /** Returns what is configured of a farm, with its health check of the list if it does not name one. */
-function configuredIn(farm: string, reply: FarmReply, listed: ListedChecks | undefined): readonly ConfiguredObject[] {
+function objectsIn(farm: string, reply: FarmReply, listed: ListedChecks | undefined): readonly ConfiguredObject[] {
   const { params, services } = reply;
   const ownCheck = params.farmguardian ?? listed?.linked.get(farm);
   const certificates = params.certlist && filesIn(params.certlist);

@@ -12,12 +12,12 @@ export interface ProbeInputs {
   readonly ranRecently?: (farm: string) => boolean;
   readonly configOf: (farm: string) => FarmConfig | undefined;
   readonly certificates: readonly Certificate[] | undefined;
-  /** Serves where a reading is away: what was known at the last probe of a farm. */
-  readonly lastKnown?: (farm: string) => ProbeFacts | undefined;
+  /** Returns what the last probe of a farm rested on, for readings that are away. */
+  readonly lastKnown?: (farm: string) => ProbeBasis | undefined;
 }
 
-/** The facts by which a farm is probed. */
-export interface ProbeFacts {
+/** What a probe of a farm rests on. */
+export interface ProbeBasis {
   readonly listed: Farm;
   readonly config: FarmConfig | undefined;
   readonly serverNames: readonly string[];
@@ -33,7 +33,7 @@ interface Destination {
 /** A farm to probe. */
 export interface VipTarget {
   readonly farm: string;
-  readonly basis: ProbeFacts;
+  readonly basis: ProbeBasis;
   /** As the appliance reported them. */
   readonly vip: string;
   readonly vport: string;
@@ -66,8 +66,8 @@ export function vipTargets(
   localAddresses: readonly string[],
 ): readonly VipTarget[] {
   const named = blockListOf(settings.networks);
-  const unasked = settings.l4Only ? documentNetworks : [];
-  const reserved = blockListOf([...reservedNetworks, ...unasked, ...localAddresses]);
+  const excludedByDefault = settings.l4Only ? documentNetworks : [];
+  const reserved = blockListOf([...reservedNetworks, ...excludedByDefault, ...localAddresses]);
   const connectTo = new Map(Object.entries(settings.connectTo));
   const namesOf = new Map(Object.entries(settings.serverNames));
 
@@ -99,7 +99,7 @@ export function vipTargets(
     const shown = endpoint ?? { address: vip, port };
     const address = formatEndpoint(shown.address, shown.port);
     const isUnproven = (protocol === 'unknown' || settings.l4Only === true) && !hasAccepted;
-    const now: ProbeFacts = { listed: farm, config, serverNames, hasAccepted };
+    const now: ProbeBasis = { listed: farm, config, serverNames, hasAccepted };
     return [{ farm: name, basis: now, vip, vport, address, endpoint, serverNames, isUnproven, stored }];
   });
 }

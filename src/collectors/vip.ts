@@ -12,7 +12,7 @@ import {
   probeVip,
   type ServedCertificate,
 } from './vip-probe.ts';
-import { isWanted, lastRuns, type ProbeFacts, type VipTarget, vipTargets } from './vip-targets.ts';
+import { isWanted, lastRuns, type ProbeBasis, type VipTarget, vipTargets } from './vip-targets.ts';
 
 /** A farm as its clients meet it. */
 export interface ProbedFarm {
@@ -36,9 +36,9 @@ export interface ProbedFarm {
   readonly answersSinceElapsedMs: number | undefined;
   /** When the appliance last said that it runs. */
   readonly ranAtElapsedMs: number;
-  readonly basis: ProbeFacts;
-  /** True if nobody asked for the probe: then nothing is said of the farm before one has succeeded. */
-  readonly isUnasked?: boolean;
+  readonly basis: ProbeBasis;
+  /** True if no setting asks for the probe: then it says nothing of the farm before one has succeeded. */
+  readonly isByDefault?: boolean;
   /** One for each server name. */
   readonly served: readonly ServedName[];
 }
@@ -141,8 +141,8 @@ export const vipCollector: ApplianceWideCollector<readonly ProbedFarm[]> = {
         const result = isDue ? await probeNow(target, ranAtElapsedMs, earlier) : { ...earlier, ranAtElapsedMs };
         const wasReached = result.isReachable === true || target.basis.hasAccepted === true;
         const isReachable = target.isUnproven && !result.isReachable ? undefined : result.isReachable;
-        const isUnasked = settings.l4Only === true;
-        probed[index] = { ...result, isReachable, isUnasked, basis: { ...result.basis, hasAccepted: wasReached } };
+        const isByDefault = settings.l4Only === true;
+        probed[index] = { ...result, isReachable, isByDefault, basis: { ...result.basis, hasAccepted: wasReached } };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
@@ -228,7 +228,7 @@ async function probeFarm(
   target: VipTarget,
   limit: Pick<ProbeRequest, 'withinMs'>,
   probe: (request: ProbeRequest) => Promise<ProbeResult>,
-): Promise<Omit<ProbedFarm, 'ranAtElapsedMs' | 'probedAtElapsedMs' | 'answersSinceElapsedMs' | 'isUnasked'>> {
+): Promise<Omit<ProbedFarm, 'ranAtElapsedMs' | 'probedAtElapsedMs' | 'answersSinceElapsedMs' | 'isByDefault'>> {
   const { farm, basis, vip, vport, address, endpoint, serverNames, stored } = target;
   const about = { farm, basis, vip, vport, address };
   if (!endpoint)

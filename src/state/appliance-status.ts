@@ -228,7 +228,7 @@ function buildProbe(
   list: Reading,
 ): ProbeStatus | undefined {
   if (!probed || isOutdated(probed, farm, list)) return undefined;
-  if (probed.isUnasked && probed.isReachable === undefined) return undefined;
+  if (probed.isByDefault && probed.isReachable === undefined) return undefined;
   const { isReachable, connectSeconds, failure, served, address, probedAtElapsedMs } = probed;
   return { isReachable, connectSeconds, failure, served, address, atMs: snapshot.unixMsOf(probedAtElapsedMs) };
 }
