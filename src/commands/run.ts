@@ -3,7 +3,7 @@ import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../app/load-settings.ts';
 import { loadBoth } from '../config/load.ts';
 import { parseShard, settingsOfShard } from '../config/settings.ts';
-import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
+import { loadWebSettings } from '../config/web-settings.ts';
 import { ConfigurationSource } from '../app/configuration-source.ts';
 import { type Daemon, startDaemon } from '../app/daemon.ts';
 import { type Command, defaultListenAddress, untilStopped, UsageError } from './command.ts';
@@ -37,14 +37,13 @@ export const run: Command = async (context) => {
     wantsReload = true;
     void daemon?.reload();
   });
-  const loadWeb = createWebSettingsLoader();
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
   const source = new ConfigurationSource(
     [file, webFile].filter((path) => path !== undefined),
     async (files) => {
       const [settings, web] = await loadBoth(
         loadSettings({ file, env, files }),
-        webFile === undefined ? Promise.resolve(undefined) : loadWeb({ file: webFile, env, files }),
+        webFile === undefined ? Promise.resolve(undefined) : loadWebSettings({ file: webFile, env, files }),
       );
       return { settings: settingsOfShard(settings, shard), web };
     },

@@ -46,7 +46,7 @@ interface SettingsScope {
 
 /**
  * Creates a function that loads the settings from a file, the environment or both, and rejects with
- * a ConfigError that names all problems. Compiles the schema once for many loads.
+ * a ConfigError that names all problems.
  */
 export function createSettingsLoader(scope: SettingsScope) {
   const schema = configSchema([...scope.collectorDefaults.keys()], scope.reservedLabels);

@@ -6,7 +6,7 @@ import { type ReadText, withHint, withRemedy } from './files.ts';
 import type { Path, Problems } from './problems.ts';
 import { parsers } from './parsers.ts';
 import { type OpenedBy, type ParsedBy, settingName, type SettingsOf } from './schema-parts.ts';
-import { createStructureReader } from './structure.ts';
+import { createStructureReader, type StructureReader } from './structure.ts';
 import type { YamlSource } from './yaml-file.ts';
 
 /** A part of a schema, with the keywords that say how its values become settings. */
@@ -46,11 +46,12 @@ export type SettingsReader<Schema extends TSchema> = (context: ReaderContext) =>
 /**
  * Creates a function that converts a configuration to settings: checks its structure, names the
  * settings with their units, resolves paths, and reads the files that keys name. Rejects with a
- * ConfigError for a wrong structure. Compiles the schema, which takes 100 ms: keep it.
+ * ConfigError for a wrong structure. Compiles the schema at the first use, which takes 100 ms.
  */
 export function createSettingsReader<Schema extends TSchema>(schema: Schema): SettingsReader<Schema> {
-  const readStructure = createStructureReader(schema);
+  let readStructure: StructureReader<Schema> | undefined;
   return async ({ source, readText, problems }) => {
+    readStructure ??= createStructureReader(schema);
     const config = readStructure(source, problems);
     if (!config || !problems.isEmpty) throw problems.earlyError();
     // Lets other work run.

@@ -8,10 +8,15 @@ import type { YamlSource } from './yaml-file.ts';
 import { closestWord, isOneLine } from '../lib/text.ts';
 
 /**
- * Creates a function that parses every value of a source in place and fills in the defaults. It
- * reports all that does not fit the schema, and then returns undefined.
+ * Parses every value of a source in place and fills in the defaults. Reports all that does not fit
+ * the schema, and then returns undefined.
  */
-export function createStructureReader<Schema extends TSchema>(schema: Schema) {
+export type StructureReader<Schema extends TSchema> = (
+  source: YamlSource,
+  problems: Problems,
+) => Static<Schema> | undefined;
+
+export function createStructureReader<Schema extends TSchema>(schema: Schema): StructureReader<Schema> {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
@@ -26,7 +31,7 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema) {
   ajv.addVocabulary(ownKeywords.filter((each) => each !== 'parsedBy'));
   ajv.addKeyword({ keyword: 'parsedBy', type: 'string', modifying: true, errors: true, validate: createParsing() });
   const validate = ajv.compile<Static<Schema>>(withDefinitions(schema));
-  return (source: YamlSource, problems: Problems): Static<Schema> | undefined => {
+  return (source, problems) => {
     if (validate(source.value)) return source.value;
 
     const errors = validate.errors ?? [];

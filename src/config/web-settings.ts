@@ -1,7 +1,7 @@
 import { assert } from '../lib/check.ts';
 import { createFiles, type Files } from './files.ts';
 import { type Path, Problems, type ReportProblem } from './problems.ts';
-import { createSettingsReader, type SettingsReader } from './settings-reader.ts';
+import { createSettingsReader } from './settings-reader.ts';
 import { type Environment, readYamlFile, type YamlSource, variablesOf } from './yaml-file.ts';
 import {
   cipherList,
@@ -19,30 +19,17 @@ export type WebSettings = Readonly<ReturnType<typeof webSettings>>;
 
 export type WebTls = ReturnType<typeof tlsSettings>;
 
-export interface WebSettingsSource {
+interface WebSettingsSource {
   readonly file: string;
   readonly env: Environment;
   /** Reads the files; given by a caller that asks later whether they changed. */
   readonly files?: Files;
 }
 
-/**
- * Creates a function that loads a web configuration, and rejects with a ConfigError that names all
- * problems. Compiles the schema once for many loads.
- */
-export function createWebSettingsLoader() {
-  const read = createSettingsReader(webSchema);
-  return (from: WebSettingsSource): Promise<WebSettings> => load(from, read);
-}
+const readSettings = createSettingsReader(webSchema);
 
-export function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
-  return createWebSettingsLoader()(from);
-}
-
-async function load(
-  { file, env, files = createFiles() }: WebSettingsSource,
-  read: SettingsReader<typeof webSchema>,
-): Promise<WebSettings> {
+/** Loads a web configuration; rejects with a ConfigError that names all problems. */
+export async function loadWebSettings({ file, env, files = createFiles() }: WebSettingsSource): Promise<WebSettings> {
   const problems = new Problems();
   const source = await readYamlFile({
     file,
@@ -53,7 +40,7 @@ async function load(
     problems,
   });
   if (source === undefined) throw problems.earlyError();
-  const { config, settings } = await read({ source, readText: files.readText, problems });
+  const { config, settings } = await readSettings({ source, readText: files.readText, problems });
   checkWeb(config, source, problems);
   const { cert, key } = settings.tlsServerConfig ?? {};
   const mismatch = cert !== undefined && key && pairProblem(cert, key, writtenKey(config, 'cert'));

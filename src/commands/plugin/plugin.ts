@@ -39,7 +39,7 @@ export const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
  */
 export const plugin: Command = async (context) => {
   const { appliance, judge } = parseWords(context);
-  const answer = ({ state, lines }: Summary): number => {
+  const print = ({ state, lines }: Summary): number => {
     for (const line of lines) context.printOut(line);
     return exitCodes[state];
   };
@@ -47,7 +47,7 @@ export const plugin: Command = async (context) => {
     const seen = await askExporter(context, appliance);
     // An exporter that has lost its configuration must not pass for one that watches.
     const prefix = seen.isDemonstration ? 'simulated appliance: ' : '';
-    return answer(
+    return print(
       summarize(judge(seen), { prefix, isVerbose: context.flags.verbose === true, asked: seen.asked ?? [] }),
     );
   } catch (error) {
@@ -55,7 +55,7 @@ export const plugin: Command = async (context) => {
     const { message } = toError(error);
     const isBug = !(error instanceof UnknownStateError);
     const text = isBug ? `internal error: ${message}` : message;
-    return answer(summarize({ findings: [{ state: 'UNKNOWN', text }], okText: '', performanceData: [] }));
+    return print(summarize({ findings: [{ state: 'UNKNOWN', text }], okText: '', performanceData: [] }));
   }
 };
 

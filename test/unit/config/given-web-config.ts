@@ -1,10 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createWebSettingsLoader, type WebSettings } from '../../../src/config/web-settings.ts';
+import { loadWebSettings, type WebSettings } from '../../../src/config/web-settings.ts';
 import { givenFolder } from '../../support/folder.ts';
-
-/** Compiles the schema once for all tests of a file. */
-const loadWebSettings = createWebSettingsLoader();
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
