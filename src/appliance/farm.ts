@@ -14,7 +14,7 @@ export interface Farm {
   readonly vport?: string | undefined;
   /** True while its proxy does not answer the appliance in time. */
   readonly isSilent?: boolean;
-  /** Kept for the next read of the list, see collectors/silent-farms.ts. */
+  /** Kept for the next read of the list, see collectors/farm-states.ts. */
   readonly lastAsk?: LastAsk | undefined;
 }
 

@@ -1,12 +1,11 @@
 // Reads all farms with their states, and shows them: with one list, or with a call for each farm
-// (ask-farms.ts) while the list would wait for proxies that hang. What a run needs to know of the ones
+// (farm-states.ts) while the list would wait for proxies that hang. What a run needs to know of the ones
 // before is in the reading: `memory` of the list, and `lastAsk` of each farm.
 
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { type Farm, farmOf, hasProxy } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { statesOf } from '../lib/states.ts';
-import { askEachFarm, askMaybeSilent, waitedForProxyMs } from './ask-farms.ts';
 import {
   type ApplianceWideCollector,
   type CollectContext,
@@ -15,8 +14,8 @@ import {
   type Read,
 } from './collector.ts';
 import { farmObject, reportedSettings } from './configured.ts';
+import { askEachFarm, askMaybeSilent, givesUpWaiting, waitedForProxyMs } from './farm-states.ts';
 import { rowsOf } from './rows.ts';
-import { givesUpWaiting } from './silent-farms.ts';
 
 export interface FarmList {
   readonly farms: readonly Farm[];

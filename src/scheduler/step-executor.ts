@@ -2,7 +2,7 @@ import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { profilesIn } from '../appliance/safe-farm-name.ts';
 import { type CollectContext, type PerFarmCollector, isPerFarmCollector, type Read } from '../collectors/collector.ts';
-import { hasRecovered } from '../collectors/silent-farms.ts';
+import { hasRecovered } from '../collectors/farm-states.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { summaryCollector } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';

@@ -10,7 +10,7 @@ import type { Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfigCollector, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { farmConnectionsCollector } from '../collectors/farm-connections.ts';
 import type { Farm } from '../appliance/farm.ts';
-import { nextAskElapsedMs } from '../collectors/silent-farms.ts';
+import { nextAskElapsedMs } from '../collectors/farm-states.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { interfacesCollector } from '../collectors/interfaces.ts';
 import { answersNoHandshake, hasNoHungProxy, type ProbedFarm, vipCollector } from '../collectors/vip.ts';

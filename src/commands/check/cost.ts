@@ -3,7 +3,7 @@ import { endpoints } from '../../appliance/api/table.ts';
 import type { CallReport } from '../../appliance/client.ts';
 import type { Farm } from '../../appliance/farm.ts';
 import { type Collector, isPerFarmCollector } from '../../collectors/collector.ts';
-import { waitedForProxyMs } from '../../collectors/ask-farms.ts';
+import { waitedForProxyMs } from '../../collectors/farm-states.ts';
 import { backendsCollector } from '../../collectors/backends.ts';
 import type { FarmConfig } from '../../collectors/farm-config.ts';
 import { farmsCollector } from '../../collectors/farms.ts';
