@@ -28,7 +28,7 @@ import {
   variableNotes,
   webNotes,
 } from './notes.ts';
-import { addressOf, type ApplianceCheck, probeAppliance, type ProbeOptions } from './probe.ts';
+import { apiAddressOf, type ApplianceCheck, probeAppliance, type ProbeOptions } from './probe.ts';
 import { createTextReport, type CheckReport } from './report.ts';
 
 /** Validates the configuration, probes each appliance read-only, and reports about each. */
@@ -138,7 +138,7 @@ async function probeWithFindings(options: ProbeOptions) {
 async function probeWithCertificate(options: ProbeOptions): Promise<ApplianceCheck> {
   const { appliance, settings, resolver, stopped } = options;
   const probe = await probeAppliance(options);
-  const address = addressOf(appliance);
+  const address = apiAddressOf(appliance);
   const { host, port } = address;
   // A second connection would fail as the first one did, after the same wait.
   const unreachable = ['connect', 'timeout', 'cancelled'].includes(probe.failure?.reason ?? '');

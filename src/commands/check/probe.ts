@@ -322,7 +322,7 @@ interface Address {
   readonly text: string;
 }
 
-export function addressOf({ url }: ApplianceSettings): Address {
+export function apiAddressOf({ url }: ApplianceSettings): Address {
   const port = Number(url.port || 443);
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port, text: `${url.hostname}:${port}` };
 }
