@@ -105,7 +105,7 @@ export function connectTo(world: World, trouble: () => Trouble = () => ({})) {
       const seconds = Math.min(neededMs, allowedMs) / 1_000;
       await sleep(seconds * 1_000, signal);
       calls.push({ seconds, workSeconds, route: row.route, path, atMs: performance.now() });
-      const report = { method: 'GET', endpoint, seconds, asksProxies: row.maxProxyWaitMs !== undefined };
+      const report = { method: 'GET', endpoint, seconds, waitsForProxies: row.maxProxyWaitMs !== undefined };
       if (neededMs > allowedMs) {
         onCall({ ...report, code: 'timeout', reason: 'timeout', authenticated: false, clockOffsetSeconds: undefined });
         throw new ApplianceError('timeout', { endpoint, message: '' });

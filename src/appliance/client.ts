@@ -84,7 +84,7 @@ export interface CallReport {
   /** Seconds from the request to the end of the response. */
   readonly seconds: number;
   /** True for a read that may wait for proxies: its timeout says nothing of the appliance. */
-  readonly asksProxies?: boolean;
+  readonly waitsForProxies?: boolean;
   /** True for a 404 of the web server: the API may be below the next path, which is asked then. */
   readonly triesNextPath?: boolean;
   /** True when the response proves that the key was accepted. */
@@ -146,7 +146,7 @@ interface Call {
   readonly path: string;
   readonly spec: ReplySpec;
   readonly limitMs: number;
-  readonly asksProxies: boolean;
+  readonly waitsForProxies: boolean;
   /** True if another base path is tried after it. */
   readonly triesNextPath?: boolean;
 }
@@ -197,7 +197,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         path,
         spec,
         limitMs: limitMs ?? Math.max(timeoutMs, maxProxyWaitMs),
-        asksProxies: maxProxyWaitMs > 0,
+        waitsForProxies: maxProxyWaitMs > 0,
       };
       const response = await ask(call, basePaths.candidates(url), signal);
       if (response.text.length > longReply) await yieldToEventLoop();
@@ -230,13 +230,13 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
     signal: AbortSignal,
     mayRetry = mayBeIdle,
   ): Promise<ApplianceResponse & CheckedResponse> {
-    const { endpoint, spec, asksProxies, triesNextPath = false } = call;
+    const { endpoint, spec, waitsForProxies, triesNextPath = false } = call;
     const startSteadyMs = steadyNow();
     const sentAtMs = now();
     let answered = false;
     let answeredAtMs = sentAtMs;
-    const report = (outcome: Omit<CallReport, 'method' | 'endpoint' | 'asksProxies' | 'seconds'>): void =>
-      onCall({ method: 'GET', endpoint, asksProxies, seconds: (steadyNow() - startSteadyMs) / 1_000, ...outcome });
+    const report = (outcome: Omit<CallReport, 'method' | 'endpoint' | 'waitsForProxies' | 'seconds'>): void =>
+      onCall({ method: 'GET', endpoint, waitsForProxies, seconds: (steadyNow() - startSteadyMs) / 1_000, ...outcome });
     try {
       const onHeaders = (): void => {
         answered = true;

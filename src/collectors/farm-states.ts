@@ -246,7 +246,7 @@ function asBefore(
  * Returns the silent farm to ask for in this run, if any: one that has recovered, or, of those
  * that are due, the one that waited longest. A call with a full wait lasts until the appliance gives up.
  */
-function nextSilent(context: CollectContext, listed: readonly Farm[], known: ReadonlyMap<string, Farm>) {
+function nextSilent(context: CollectContext, listed: readonly Farm[], known: KnownFarms) {
   const nowElapsedMs = context.elapsedNow();
   const silent = listed
     .filter(({ name }) => known.get(name)?.isSilent)

@@ -10,12 +10,12 @@ import type { SkipReason } from '../state/status.ts';
 import { type CallQueue, createCallQueue, type NotBefore, type PollingLimits, type Priority } from './call-queue.ts';
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
-export class NotAskedError extends Error {
-  override readonly name = 'NotAskedError';
+export class CallSkippedError extends Error {
+  override readonly name = 'CallSkippedError';
   readonly reason: SkipReason;
 
   constructor(reason: SkipReason) {
-    super(`not asked: ${reason}`);
+    super(`call skipped: ${reason}`);
     this.reason = reason;
   }
 }
@@ -183,18 +183,18 @@ export class Calls {
     // The first call after the wait is the cheapest one, and decides for all others.
     if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#ping();
     const reason = step.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
-    if (reason) throw new NotAskedError(reason);
+    if (reason) throw new CallSkippedError(reason);
     const startSteadyMs = steadyNow();
     let hasTimedOut = false;
     step.askedAtElapsedMs ??= this.#parts.elapsedNow();
     // A call that waits for proxies may take long.
-    const endCall = limitMs === undefined && !asksProxies(key) ? this.#breaker.startCall() : undefined;
+    const endCall = limitMs === undefined && !waitsForProxies(key) ? this.#breaker.startCall() : undefined;
     try {
       const onUnreadable = (found: readonly UnreadableField[]): void => void step.unreadable.push(...found);
       const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable };
       const reply = await this.#client.read(key, params, step.signal, limits);
       onDuration?.(steadyNow() - startSteadyMs);
-      if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startSteadyMs);
+      if (waitsForProxies(key)) this.#usualMs.set(key, steadyNow() - startSteadyMs);
       return reply;
     } catch (error) {
       hasTimedOut = error instanceof ApplianceError && error.reason === 'timeout';
@@ -227,7 +227,7 @@ export class Calls {
     // A slow appliance is asked enough, and might not answer a ping in time.
     if (report.seconds * 2_000 < pingLimitMs) this.#idle = setTimeout(() => this.#pingIfIdle(), this.#parts.idleMs);
     // A timeout may be that of a proxy, while all else answers: a ping tells.
-    if (report.reason === 'timeout' && report.asksProxies) this.#startPinging();
+    if (report.reason === 'timeout' && report.waitsForProxies) this.#startPinging();
     else this.#judge(report);
     this.#parts.onCall(report);
   }
@@ -254,7 +254,7 @@ function isTransportFailure(reason: FailureReason | undefined): reason is 'conne
   return reason === 'connect' || reason === 'timeout' || reason === 'tls';
 }
 
-function asksProxies(key: ReadKey): boolean {
+function waitsForProxies(key: ReadKey): boolean {
   return maxProxyWaitMsOf(key) > 0;
 }
 

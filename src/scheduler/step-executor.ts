@@ -8,7 +8,7 @@ import { summaryCollector } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { Priority } from './call-queue.ts';
-import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
+import { type Calls, CallSkippedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import { L4Farms } from './l4-farms.ts';
 import {
@@ -222,7 +222,7 @@ export class StepExecutor {
       return { outcome: 'ok', ...(changes && { changes }) };
     } catch (thrown) {
       if (closing.aborted) return { outcome: 'closing' };
-      if (thrown instanceof NotAskedError) return { outcome: thrown.reason };
+      if (thrown instanceof CallSkippedError) return { outcome: thrown.reason };
       lateness.recordLoss(steadyNow() - startSteadyMs);
       return this.#recordFailure(job, farm, toError(thrown));
     } finally {

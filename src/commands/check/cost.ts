@@ -95,6 +95,6 @@ export function secondsOf(calls: readonly CallReport[]): number {
 }
 
 /** Returns true for a call in which the appliance waited for a proxy. */
-export function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
-  return asksProxies === true && (code === 'timeout' || seconds * 1_000 >= waitedForProxyMs);
+export function hasWaited({ waitsForProxies, code, seconds }: CallReport): boolean {
+  return waitsForProxies === true && (code === 'timeout' || seconds * 1_000 >= waitedForProxyMs);
 }

@@ -281,12 +281,15 @@ const finalReasons = [
  * Returns the failure that ends the probe; undefined for a failure of one collector, such as a
  * time-out of a call that waits for a proxy: all else may answer.
  */
-export function failureOf(error: unknown, lastCall: Pick<CallReport, 'asksProxies'> | undefined): Failure | undefined {
+export function failureOf(
+  error: unknown,
+  lastCall: Pick<CallReport, 'waitsForProxies'> | undefined,
+): Failure | undefined {
   if (!(error instanceof ApplianceError)) return undefined;
   const { reason, message, code, routeMissing } = error;
   // A web server's 404 page means that the API has another path.
   if (reason === 'not_found' && !routeMissing) return { reason: 'unproven', message };
-  if (reason === 'timeout' && lastCall?.asksProxies) return undefined;
+  if (reason === 'timeout' && lastCall?.waitsForProxies) return undefined;
   return isOneOf(finalReasons, reason) ? { reason, message, code } : undefined;
 }
 

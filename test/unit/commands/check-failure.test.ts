@@ -10,10 +10,10 @@ it.each([
   ['server_error', false, undefined],
 ] as const)(
   'check after %s of a call that queries proxies (%s) reports the reason %s',
-  (reason, asksProxies, expected) => {
+  (reason, waitsForProxies, expected) => {
     const error = new ApplianceError(reason, { endpoint: '/stats/farms/{farmname}', message: 'refused' });
 
-    expect(failureOf(error, { asksProxies })?.reason).toBe(expected);
+    expect(failureOf(error, { waitsForProxies })?.reason).toBe(expected);
   },
 );
 

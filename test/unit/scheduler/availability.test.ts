@@ -5,7 +5,7 @@ import { Availability } from '../../../src/scheduler/availability.ts';
 const answered: CallReport = {
   method: 'GET',
   endpoint: '/stats/farms',
-  asksProxies: false,
+  waitsForProxies: false,
   code: '200',
   reason: undefined,
   seconds: 0.2,

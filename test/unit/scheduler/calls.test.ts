@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBreaker } from '../../../src/appliance/breaker.ts';
 import type { CallReport, ReadKey, UnreadableField } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
-import { Calls, NotAskedError, type StepCalls } from '../../../src/scheduler/calls.ts';
+import { Calls, CallSkippedError, type StepCalls } from '../../../src/scheduler/calls.ts';
 import type { SkipReason } from '../../../src/state/status.ts';
 import { givenLog } from './given-log.ts';
 
@@ -90,7 +90,7 @@ describe('the circuit breaker of the calls', () => {
     while (calls.wouldAdmit) await expect(read('readStats', {})).rejects.toMatchObject({ reason });
     const refusal = read('readStats', {});
 
-    await expect(refusal).rejects.toEqual(new NotAskedError('breaker_open'));
+    await expect(refusal).rejects.toEqual(new CallSkippedError('breaker_open'));
     expect(asked).toHaveLength(failures);
     expect(calls.wouldAdmit).toBe(false);
     expect(lines).toMatchObject([{ level: 40, reason, retryInSeconds: 10 }]);
@@ -160,7 +160,7 @@ describe('a call', () => {
 
     skipReason.reason = 'unlicensed';
 
-    await expect(read('readStats', {})).rejects.toEqual(new NotAskedError('unlicensed'));
+    await expect(read('readStats', {})).rejects.toEqual(new CallSkippedError('unlicensed'));
     expect(asked).toEqual([]);
   });
 

@@ -98,7 +98,7 @@ export function givenPoller(parts: {
     onCall({
       method: 'GET',
       endpoint: key,
-      asksProxies: row.maxProxyWaitMs !== undefined,
+      waitsForProxies: row.maxProxyWaitMs !== undefined,
       code,
       reason,
       seconds: lastsMs / 1_000,

@@ -42,7 +42,7 @@ const call = {
   code: '200',
   reason: undefined,
   seconds: 0,
-  asksProxies: false,
+  waitsForProxies: false,
   authenticated: true,
   clockOffsetSeconds: 0,
 } as const;
