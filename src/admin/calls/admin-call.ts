@@ -11,7 +11,7 @@ export interface AdminCall extends Caller {
   /** Marked right before it is sent, if it is a read with a side effect. */
   target: OperationCall;
   readonly body: RequestBody | undefined;
-  /** X-Confirm of a caller; the calls of a plan need none. */
+  /** X-Confirm of a caller; the calls of a change need none. */
   readonly confirm?: string | undefined;
   readonly reason: string | undefined;
   readonly force: boolean;
@@ -19,8 +19,8 @@ export interface AdminCall extends Caller {
   readonly breakGlass: boolean;
   /** The time after which a read is given up, if that is less than usual. */
   readonly limitMs?: number | undefined;
-  /** Set only for a call of a change that is carried out. */
-  readonly plan?: PinnedPlan | undefined;
+  /** Set only for a call of a change that runs. */
+  readonly permit?: CallPermit | undefined;
   /**
    * How far it has come. From `recorded` on, its intent is on disk and the audit gets an outcome
    * instead of a refusal; from `sent` on, the appliance may carry it out.
@@ -28,8 +28,8 @@ export interface AdminCall extends Caller {
   stage: 'new' | 'recorded' | 'sent';
 }
 
-/** The plan of the change that a call belongs to: nothing else is sent. */
-export interface PinnedPlan {
+/** What the plan of a change permits its calls: nothing else is sent. */
+export interface CallPermit {
   readonly requestedBy: string;
   /** Undefined where no other person has approved it. */
   readonly approvedBy: string | undefined;
@@ -39,7 +39,7 @@ export interface PinnedPlan {
   readonly urls: ReadonlySet<string>;
   /** Guards whose blocking findings were seen: no others are overridden. */
   readonly guards: ReadonlySet<string>;
-  /** The reads that it was just made from. */
+  /** The reads that the plan was just made from. */
   readonly reads: ReadSnapshot;
 }
 

@@ -24,9 +24,9 @@ export function isConfirmed(given: string | undefined, expected: readonly string
 }
 
 /** Throws an {@link AdminProblem} for a call that has to be confirmed, and was not. */
-export function assertConfirmed({ confirm: given, plan, principal, appliance, target }: AdminCall): void {
+export function assertConfirmed({ confirm: given, permit, principal, appliance, target }: AdminCall): void {
   // Somebody has seen the plan, which names the object.
-  if (plan) return;
+  if (permit) return;
   const expected = confirmationOf(target, appliance);
   const [name] = expected;
   if (name === undefined || principal.skipConfirmation || isConfirmed(given, expected)) return;
@@ -49,9 +49,9 @@ export type Clearance = 'cleared' | 'needs_approval' | 'break_glass';
  */
 export function clearanceOf(
   { requiredFor }: { readonly requiredFor: readonly Risk[] },
-  { principal, breakGlass, plan, target }: Pick<AdminCall, 'principal' | 'breakGlass' | 'plan' | 'target'>,
+  { principal, breakGlass, permit, target }: Pick<AdminCall, 'principal' | 'breakGlass' | 'permit' | 'target'>,
 ): Clearance | AdminProblem {
-  if (plan?.isApproved || !risksOf(target).some((risk) => requiredFor.includes(risk))) return 'cleared';
+  if (permit?.isApproved || !risksOf(target).some((risk) => requiredFor.includes(risk))) return 'cleared';
   if (breakGlass && principal.breakGlass) return 'break_glass';
   const { operationId, row } = target.operation;
   if (breakGlass) {

@@ -242,8 +242,11 @@ export class Gateway {
   }
 
   /** In the slot: many calls at a time would flood the farms. A step of a change probes by itself. */
-  async #probeL4Before({ plan, target, body }: AdminCall, session: ApplianceSession): Promise<L4Baseline | undefined> {
-    if (plan) return undefined;
+  async #probeL4Before(
+    { permit, target, body }: AdminCall,
+    session: ApplianceSession,
+  ): Promise<L4Baseline | undefined> {
+    if (permit) return undefined;
     const { name: appliance, knownFarms } = session.appliance;
     // Not that of the caller, who may leave before the farms are probed again.
     const { signal } = session.slot;
@@ -255,12 +258,12 @@ export class Gateway {
   }
 
   async #guard(call: AdminCall, session: ApplianceSession): Promise<Overridden> {
-    const { appliance, target, body, plan } = call;
-    const { reads } = plan ?? {};
+    const { appliance, target, body, permit } = call;
+    const { reads } = permit ?? {};
     // What the plan of a step has just read, unless a write came since, or the step had to wait.
     const isFresh = reads?.writeCount === this.writeCountOf(appliance) && steadyNow() - reads.atSteadyMs < maxReadAgeMs;
     const findings = await inspectCall(target, body?.fields ?? {}, session, isFresh ? reads.cache : undefined);
-    const isSeen = blockingOf(findings).every(({ guard: name }) => plan?.guards.has(name) ?? true);
+    const isSeen = blockingOf(findings).every(({ guard: name }) => permit?.guards.has(name) ?? true);
     const overridden = isSeen ? overriddenBy(findings, call) : {};
     assertNothingBlocks(findings, overridden);
     return overridden;
@@ -279,13 +282,13 @@ export class Gateway {
   }
 
   async #recordIntent(call: AdminCall, overridden: Overridden): Promise<void> {
-    const { body, plan } = call;
+    const { body, permit } = call;
     if (!isAudited(call)) return;
     await this.#parts.recorder.recordOrRefuse(auditSubjectOf(call), {
       event: 'intent',
       ...(body ? { body: body.masked } : {}),
       ...(body?.sha256 === undefined ? {} : { body_sha256: body.sha256 }),
-      ...(plan ? { requested_by: plan.requestedBy } : {}),
+      ...(permit ? { requested_by: permit.requestedBy } : {}),
       ...overridden,
     });
     call.stage = 'recorded';
@@ -346,14 +349,14 @@ export class Gateway {
     id,
     appliance,
     principal,
-    plan,
+    permit,
     token,
     target,
     body,
   }: AdminCall): readonly [call: RecordedCall, farm: string] {
     const fields = withoutSecretFields(body?.fields ?? {});
-    const approved = plan?.approvedBy === undefined ? '' : `, approved by ${plan.approvedBy}`;
-    const by = plan ? `change ${id} by ${plan.requestedBy}${approved}` : `call ${id} by ${principal.name}`;
+    const approved = permit?.approvedBy === undefined ? '' : `, approved by ${permit.approvedBy}`;
+    const by = permit ? `change ${id} by ${permit.requestedBy}${approved}` : `call ${id} by ${principal.name}`;
     if (this.#parts.recorder.holdsSecret([target.params, fields], token))
       return [{ appliance, route: '', params: {}, fields: {}, by }, ''];
     return [
@@ -368,8 +371,8 @@ export class Gateway {
 }
 
 /** A reload may give the name of an appliance to another machine. */
-function assertPlannedUrl({ plan, target: { operation, path } }: AdminCall, { name, relay }: AdminAppliance): void {
-  if (!plan || !isWriteRisk(operation.row.risk) || plan.urls.has(relay.urlOf(path))) return;
+function assertPlannedUrl({ permit, target: { operation, path } }: AdminCall, { name, relay }: AdminAppliance): void {
+  if (!permit || !isWriteRisk(operation.row.risk) || permit.urls.has(relay.urlOf(path))) return;
   throw new AdminProblem('plan_changed', {
     detail: `${name} is not the machine that the plan names; nothing was sent.`,
     remedy: 'Ask again: a reload has changed the url of the appliance.',

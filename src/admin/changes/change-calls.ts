@@ -3,7 +3,7 @@ import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { maxValuesOf } from '../../appliance/reply-bounds.ts';
-import type { AdminCall, PinnedPlan } from '../calls/admin-call.ts';
+import type { AdminCall, CallPermit } from '../calls/admin-call.ts';
 import { readResponseBody } from '../calls/session.ts';
 import { bodyOf } from '../calls/request-body.ts';
 import { AdminError } from '../policy/admin-error.ts';
@@ -19,11 +19,11 @@ import type { NewChange } from './task.ts';
 
 export interface ChangeCallsParts {
   /** All records of the calls have its id. */
-  readonly request: NewChange;
+  readonly wanted: NewChange;
   /** In whose name the calls are made. */
   readonly caller: Caller;
-  /** Set once it may change something. */
-  readonly plan?: PinnedPlan;
+  /** Set once the calls may change something. */
+  readonly permit?: CallPermit;
   /** The replies so far: guards of dry runs need not read them again. */
   readonly cache?: ReadCache;
 }
@@ -44,8 +44,8 @@ export function createRecipeContext(
   context: ChangesContext,
   parts: ChangeCallsParts,
 ): RecipeContext & { readonly calls: ChangeCalls } {
-  const { request, caller } = parts;
-  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = request;
+  const { wanted, caller } = parts;
+  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = wanted;
   return {
     calls: createCalls(context, parts),
     params: task.params,
@@ -68,8 +68,8 @@ function createCalls(
   { gateway, operations }: Pick<ChangesContext, 'gateway' | 'operations'>,
   parts: ChangeCallsParts,
 ): ChangeCalls {
-  const { request, caller, cache = new Map() } = parts;
-  const { id, appliance } = request;
+  const { wanted, caller, cache = new Map() } = parts;
+  const { id, appliance } = wanted;
   const buildCall = (write: Write): AdminCall => buildAdminCall(operationCall(operations, write), write, parts);
 
   async function send(call: AdminCall): Promise<CallResponse> {
@@ -121,9 +121,9 @@ function createCalls(
 function buildAdminCall(
   target: OperationCall,
   { content }: Write,
-  { request, caller, plan }: ChangeCallsParts,
+  { wanted, caller, permit }: ChangeCallsParts,
 ): AdminCall {
-  const { id, appliance, reason, force, breakGlass = false } = request;
+  const { id, appliance, reason, force, breakGlass = false } = wanted;
   const { row } = target.operation;
   return {
     ...caller,
@@ -134,7 +134,7 @@ function buildAdminCall(
     reason,
     force: force && isWriteRisk(row.risk),
     breakGlass,
-    plan,
+    permit,
     stage: 'new',
   };
 }

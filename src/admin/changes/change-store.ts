@@ -178,7 +178,7 @@ export class ChangeStore {
 
   /** Rejects for a change that does not wait, or not any more: its time may just have ended. */
   async #assertWaiting(entry: ChangeEntry): Promise<void> {
-    await this.endIfOverdue(entry);
+    await this.endIfLapsed(entry);
     if (!isWaiting(entry.change.state)) throw alreadyOver(entry.change);
   }
 
@@ -186,9 +186,9 @@ export class ChangeStore {
    * Ends a waiting change if its time is over, its alert has ended, or its token is no longer in
    * force.
    */
-  async endIfOverdue(entry: ChangeEntry): Promise<void> {
-    const overdue = endingIfOverdue(this.#parts, entry);
-    if (overdue) await this.transition(entry, overdue);
+  async endIfLapsed(entry: ChangeEntry): Promise<void> {
+    const lapse = lapseOf(this.#parts, entry);
+    if (lapse) await this.transition(entry, lapse);
   }
 
   updateMetrics(): void {
@@ -251,10 +251,7 @@ function entryOf(stored: StoredChange, isFromCopy = false): ChangeEntry {
 const maxClockStepMs = 60_000;
 
 /** Returns how a waiting change is to end now, if it is. */
-function endingIfOverdue(
-  { now, principals }: ChangeStoreParts,
-  { change, firingAlerts }: ChangeEntry,
-): Transition | undefined {
+function lapseOf({ now, principals }: ChangeStoreParts, { change, firingAlerts }: ChangeEntry): Transition | undefined {
   const { state, created, expires, requested_by: name } = change;
   if (!isWaiting(state)) return undefined;
   const ending = (what: 'expired' | 'cancelled' | 'withdrawn', reason: string): Transition => ({

@@ -75,7 +75,7 @@ export async function setAlerts(
   entry.firingAlerts = next(entry.firingAlerts);
   if (entry.isLocked) return;
   await store.withLock(entry, async () => {
-    await store.endIfOverdue(entry);
+    await store.endIfLapsed(entry);
     await store.saveAlerts(entry);
   });
 }

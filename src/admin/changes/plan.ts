@@ -13,7 +13,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { backupSteps } from '../recipes/backup.ts';
 import type { RecipeCalls, Write } from '../recipes/calls.ts';
-import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
+import { callStep, type RecipePlan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
 import { createRecipeContext } from './change-calls.ts';
 import type { ChangePlan, PlannedCall, PlannedStep, StoredChange } from './change.ts';
 import type { ChangesContext } from './context.ts';
@@ -33,12 +33,12 @@ export function titleOf(task: Task): string {
 }
 
 /** Plans with the rights of the caller: nobody learns more than its token may read. */
-export async function planChange(context: ChangesContext, request: NewChange, caller: Caller): Promise<PlannedChange> {
+export async function planChange(context: ChangesContext, wanted: NewChange, caller: Caller): Promise<PlannedChange> {
   const cache: ReadCache = new Map();
-  const writeCount = context.gateway.writeCountOf(request.appliance);
+  const writeCount = context.gateway.writeCountOf(wanted.appliance);
   try {
-    const made = await makePlan(request, createRecipeContext(context, { request, caller, cache }));
-    return { ...request, ...made, reads: { cache, writeCount, atSteadyMs: steadyNow() } };
+    const made = await makePlan(wanted, createRecipeContext(context, { wanted, caller, cache }));
+    return { ...wanted, ...made, reads: { cache, writeCount, atSteadyMs: steadyNow() } };
   } catch (error) {
     throw asPlanError(error);
   }
@@ -82,7 +82,7 @@ export async function makePlan(
 
 const withoutCall: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
 
-function callPlan(write: Write, title: string): Plan {
+function callPlan(write: Write, title: string): RecipePlan {
   return { facts: [], steps: [callStep({ title, write, done: `${write.operationId} was carried out.` })] };
 }
 

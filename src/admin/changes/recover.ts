@@ -12,7 +12,7 @@ export async function sweep(context: ChangesContext): Promise<void> {
     if (entry.isLocked || context.store.isClaimed(entry.change.id)) continue;
     try {
       await context.store.withLock(entry, async () => {
-        await context.store.endIfOverdue(entry);
+        await context.store.endIfLapsed(entry);
         await context.store.saveAlerts(entry);
         await recoverInterrupted(context, entry);
       });

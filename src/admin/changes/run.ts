@@ -1,5 +1,5 @@
 import { assert } from '../../lib/check.ts';
-import type { AdminCall, PinnedPlan } from '../calls/admin-call.ts';
+import type { AdminCall, CallPermit } from '../calls/admin-call.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem, neverChanged } from '../policy/problem.ts';
@@ -67,7 +67,7 @@ async function runChange(
   const sent = secretsOf(planned.task);
   const redacted = (text: string): string => context.recorder.redact(text, runner.token, maxLine, sent) ?? '';
   await context.store.transition(entry, { state: 'executing' });
-  const parts = { request: planned, plan: pinPlan(entry.change, planned) };
+  const parts = { wanted: planned, permit: permitFor(entry.change, planned) };
   // A rollback goes on when nobody waits any more: only a stop of the exporter ends it.
   const rollbackContext = createRecipeContext(context, {
     ...parts,
@@ -86,11 +86,11 @@ async function runChange(
 
 const maxLine = 2_000;
 
-/** Returns the plan from which the calls of a change may not differ. */
-export function pinPlan(
+/** Returns what the calls of a change may not differ from. */
+export function permitFor(
   { requested_by: requestedBy, decision }: Pick<Change, 'requested_by' | 'decision'>,
   { plan, reads }: Pick<PlannedChange, 'plan' | 'reads'>,
-): PinnedPlan {
+): CallPermit {
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
   const isApproved = decision?.what === 'approved';
   return {
@@ -218,14 +218,14 @@ async function rollbackLines(
       return [`The rollback failed: ${sentencesOf(error)} ${failed.rollback.manualRemedy}`];
     }
   }
-  const perhaps = carriedOut === 'perhaps' ? failed?.undo : undefined;
+  const perhaps = carriedOut === 'perhaps' ? failed?.undoCommand : undefined;
   const done = steps.slice(0, carriedOut === 'yes' ? index + 1 : index);
   return [
     ...(perhaps === undefined ? [] : [`If step ${index + 1} was carried out nevertheless, undo it with: ${perhaps}`]),
     ...done
-      .flatMap(({ undo }) => undo ?? [])
+      .flatMap(({ undoCommand }) => undoCommand ?? [])
       .reverse()
-      .map((undo) => `To go back: ${undo}`),
+      .map((command) => `To go back: ${command}`),
   ];
 }
 

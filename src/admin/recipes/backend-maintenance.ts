@@ -119,7 +119,7 @@ function drainStep({ calls }: RecipeContext, backend: RecipeBackend): Step {
     title: `Set ${backendTitle(backend)} to maintenance, mode drain`,
     write: maintenanceWrite(backend, { action: 'maintenance', mode: 'drain' }),
     done: `${backend.address} gets no new connections.`,
-    undo: adminCommand(calls.appliance, 'restore-backend', ...backendWords(backend)),
+    undoCommand: adminCommand(calls.appliance, 'restore-backend', ...backendWords(backend)),
   });
 }
 
@@ -208,7 +208,7 @@ export const restoreBackend: Recipe = {
           title: `Take ${backendTitle(backend)} out of maintenance`,
           write: maintenanceWrite(backend, { action: 'up' }),
           done: `${backend.address} may get connections again.`,
-          undo: adminCommand(context.calls.appliance, 'drain-backend', ...backendWords(backend)),
+          undoCommand: adminCommand(context.calls.appliance, 'drain-backend', ...backendWords(backend)),
         }),
         {
           title: `See that it is up, within ${formatDuration(withinMs)}`,

@@ -7,7 +7,7 @@ import { refusal } from '../policy/admin-error.ts';
 import { newestFor, type CertificatesFolder } from './certificates-folder.ts';
 import { type FarmDelivery, planDelivery } from './delivery.ts';
 import { type SkippedCertificate, keyTypeOf } from './previous-certificate.ts';
-import type { Plan, Recipe, RecipeContext, Step, DeliveryTarget } from './recipe.ts';
+import type { RecipePlan, Recipe, RecipeContext, Step, DeliveryTarget } from './recipe.ts';
 import { type NewCertificate, readNewCertificate } from './new-certificate.ts';
 import { checkActive } from './active-certificate.ts';
 import { readStored } from './calls.ts';
@@ -48,7 +48,7 @@ export function createDeliver(folder: CertificatesFolder | undefined): Recipe {
 async function planSentFiles(
   context: RecipeContext,
   { cert, key }: { readonly cert: string; readonly key: string },
-): Promise<Plan> {
+): Promise<RecipePlan> {
   const { params, now } = context;
   const options = { nowMs: now(), isIncompleteAllowed: params.incomplete_chain === 'true' };
   const newCertificate = readNewCertificate({ path: 'cert', text: cert }, { path: 'key', text: key }, options);
@@ -101,7 +101,7 @@ function skippedTarget({ farm, file, keyType, names, lost }: SkippedCertificate,
 }
 
 /** Plans the delivery of the certificate of the folder that replaces a file of the store. */
-async function planFromFolder(context: RecipeContext, folder: CertificatesFolder, file: string): Promise<Plan> {
+async function planFromFolder(context: RecipeContext, folder: CertificatesFolder, file: string): Promise<RecipePlan> {
   const old = await readStored(context, file);
   if (!old) throw refusal(`${file} cannot be read on ${context.calls.appliance}`, 'Look at it in its store.');
   const { path, newCertificate } = await newestFor(old, file, folder, context.now());

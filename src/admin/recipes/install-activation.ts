@@ -59,7 +59,7 @@ export const installActivation: Recipe = {
             content: { type: bodyTypes.text[0], bytes: Buffer.from(certificates.value) },
           },
           done: 'The appliance accepted it.',
-          undo: `zlb-exporter admin ${calls.appliance} install-activation file=PATH --reason=TEXT, with the file that was installed before: the appliance does not give it out`,
+          undoCommand: `zlb-exporter admin ${calls.appliance} install-activation file=PATH --reason=TEXT, with the file that was installed before: the appliance does not give it out`,
         }),
         verifyActivatedStep(context),
         verifyExpiryStep(context, before),

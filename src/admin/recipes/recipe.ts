@@ -14,7 +14,7 @@ export interface Recipe {
   /** The files that it takes, by name. They may hold keys: a change with a file never waits. */
   readonly files?: Readonly<Record<string, RecipeFile>>;
   /** Only reads; rejects with an AdminError when there is nothing to do, or it cannot be done. */
-  plan(context: RecipeContext): Promise<Plan>;
+  plan(context: RecipeContext): Promise<RecipePlan>;
 }
 
 /** A text file in PEM. */
@@ -50,7 +50,7 @@ export interface RecipeContext {
   readonly progress: (line: string) => void;
 }
 
-export interface Plan {
+export interface RecipePlan {
   /** Sentences about the present state. */
   readonly facts: readonly string[];
   readonly steps: readonly Step[];
@@ -81,7 +81,7 @@ export interface Step {
   readonly write?: Write;
   /** Resolves to a sentence about the result; rejects with an AdminError. */
   run(send: (write: Write) => Promise<void>): Promise<string>;
-  readonly undo?: string;
+  readonly undoCommand?: string;
   /** Undoes, after a failure, this step and those that share the rollback. */
   readonly rollback?: Rollback;
 }

@@ -51,7 +51,7 @@ export const sendLogs: Recipe = {
       );
     const write = { ...set, content: jsonContent(Object.fromEntries(fields)) };
     const done = 'The appliance accepted it. zlb_request_log_lines_total shows what comes.';
-    const undo = adminCommand(appliance, 'send-logs', 'to=off');
-    return { facts, steps: [callStep({ title: `Send its log to ${to} by TCP`, write, done, undo })] };
+    const undoCommand = adminCommand(appliance, 'send-logs', 'to=off');
+    return { facts, steps: [callStep({ title: `Send its log to ${to} by TCP`, write, done, undoCommand })] };
   },
 };

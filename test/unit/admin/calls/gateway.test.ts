@@ -10,7 +10,7 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { createPrincipals, type Principal } from '../../../../src/admin/policy/principal.ts';
 import type { AdminAppliance } from '../../../../src/admin/calls/session.ts';
 import { createRecorder } from '../../../../src/admin/calls/recorder.ts';
-import type { AdminCall, PinnedPlan, ReadSnapshot } from '../../../../src/admin/calls/admin-call.ts';
+import type { AdminCall, CallPermit, ReadSnapshot } from '../../../../src/admin/calls/admin-call.ts';
 import { readRequestBody, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
 import { createRequestQueue } from '../../../../src/admin/calls/request-queue.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
@@ -33,7 +33,7 @@ const stoppedFarm = {
 /** Moments at which a request for the farm `shop` waits, after it has a slot of the queue. */
 type Moment = 'firstRead' | 'guards' | 'intent' | 'probe';
 
-type Sending = Partial<UnreadBody & Pick<AdminCall, 'principal' | 'plan'>> & { readonly method?: string };
+type Sending = Partial<UnreadBody & Pick<AdminCall, 'principal' | 'permit'>> & { readonly method?: string };
 
 /** A gateway on an appliance and a journal in memory; `during` has what happens at each moment. */
 async function givenSteps({ timeoutMs = 10_000 } = {}) {
@@ -127,7 +127,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   /** Makes a call as the listener does, and sends it, or makes its dry run. */
   function request(
     path: string,
-    { method = 'PUT', principal = known(), plan, ...more }: Sending = {},
+    { method = 'PUT', principal = known(), permit, ...more }: Sending = {},
     step: 'send' | 'plan' = 'send',
   ) {
     const leaving = new AbortController();
@@ -145,7 +145,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       force: false,
       breakGlass: false,
       signal: leaving.signal,
-      plan,
+      permit,
     };
     let made: AdminCall | undefined;
     const sending = async () => {
@@ -230,7 +230,7 @@ const events = [
 ];
 
 /** The plan of an approved change that starts the farm. */
-const planOf = (reads: ReadSnapshot): PinnedPlan => ({
+const permitOf = (reads: ReadSnapshot): CallPermit => ({
   requestedBy: 'alice',
   approvedBy: 'bob',
   isApproved: true,
@@ -248,9 +248,9 @@ describe('a change whose approval has just read everything', () => {
 
   it('is sent without another read', async () => {
     const steps = await givenSteps();
-    const plan = planOf({ cache: answers(), writeCount: steps.changes(), atSteadyMs: steadyNow() });
+    const permit = permitOf({ cache: answers(), writeCount: steps.changes(), atSteadyMs: steadyNow() });
 
-    await steps.request(start, { plan }).answer;
+    await steps.request(start, { permit }).answer;
 
     expect(steps.reads).toEqual([]);
     expect(steps.sent()).toHaveLength(1);
@@ -259,11 +259,11 @@ describe('a change whose approval has just read everything', () => {
   it.each(['a change was sent since', 'it was read a second ago'])('is checked again if %s', async (why) => {
     const steps = await givenSteps();
     const atSteadyMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
-    const plan = planOf({ cache: answers(), writeCount: steps.changes(), atSteadyMs });
+    const permit = permitOf({ cache: answers(), writeCount: steps.changes(), atSteadyMs });
     if (why.includes('since')) await steps.request('/farms/shop/backends', { method: 'POST' }).answer;
     steps.farm.status = 'up';
 
-    await expect(steps.request(start, { plan }).answer).rejects.toMatchObject({ code: 'guarded' });
+    await expect(steps.request(start, { permit }).answer).rejects.toMatchObject({ code: 'guarded' });
     expect(steps.reads).toContain('readFarmStatus');
   });
 });

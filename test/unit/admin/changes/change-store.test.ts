@@ -78,7 +78,7 @@ it.each<readonly [string, Partial<Change>, number, string]>([
   const { clock, states, store, entry } = givenBook({ plan, ...known });
   clock.ms += laterMs;
 
-  await store.endIfOverdue(entry);
+  await store.endIfLapsed(entry);
 
   const isOver = state !== (known.state ?? 'pending');
   expect(entry).toMatchObject({ change: { state }, sealed: isOver ? null : { person: 'alice' } });
@@ -169,7 +169,7 @@ it('the change store keeps the changes of a token with few, however many another
   open(undefined, [...over, old]);
   clock.ms += 1_800_000;
 
-  await store.endIfOverdue(store.find(entry.change.id)!);
+  await store.endIfLapsed(store.find(entry.change.id)!);
 
   expect(forgotten).toEqual(['ch-198']);
 });
@@ -182,7 +182,7 @@ it('the change store keeps the newest 200 finished changes', async () => {
   open(undefined, over);
   clock.ms += 1_800_000;
 
-  await store.endIfOverdue(store.find(entry.change.id)!);
+  await store.endIfLapsed(store.find(entry.change.id)!);
 
   expect(forgotten).toEqual(['ch-199']);
 });

@@ -4,14 +4,19 @@ import type { AuditLine } from '../../../../src/admin/journal/record.ts';
 import type { CallResponse, Write } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Step } from '../../../../src/admin/recipes/recipe.ts';
 import { endingOf } from '../../../../src/admin/changes/recover.ts';
-import { pinPlan, runSteps, type StepParts } from '../../../../src/admin/changes/run.ts';
+import { permitFor, runSteps, type StepParts } from '../../../../src/admin/changes/run.ts';
 import type { AdminCall } from '../../../../src/admin/calls/admin-call.ts';
 import type { StepEvent } from '../../../../src/admin/changes/change.ts';
 import { givenChange } from './given-change.ts';
 
 const write = { operationId: 'actOnFarm', params: { farmname: 'shop' } } as const;
 const changing = (name: string): Step =>
-  callStep({ title: `Change ${name}`, write: { ...write }, done: `${name} is changed.`, undo: `put ${name} back` });
+  callStep({
+    title: `Change ${name}`,
+    write: { ...write },
+    done: `${name} is changed.`,
+    undoCommand: `put ${name} back`,
+  });
 const looking = (name: string, error?: Error): Step => ({
   title: `Look at ${name}`,
   run: () => (error ? Promise.reject(error) : Promise.resolve(`${name} is fine.`)),
@@ -219,7 +224,7 @@ it.each([
     const decision = { by, what, reason: null, at: '2026-11-24T01:10:00.000Z' };
     const plan = { facts: [], steps: [] };
 
-    const held = pinPlan(givenChange({ decision }), {
+    const held = permitFor(givenChange({ decision }), {
       plan,
       reads: { cache: new Map(), writeCount: 0, atSteadyMs: 0 },
     });
