@@ -2,7 +2,7 @@ import type { DemonstrationAppliance } from '../../simulator/demo.ts';
 import { plural } from '../lib/text.ts';
 import type { Shell } from './command.ts';
 
-interface GreetingFacts {
+interface RunningExporter {
   readonly version: string;
   readonly url: string;
   /** Base URL of the admin listener; undefined when it is off. */
@@ -11,17 +11,17 @@ interface GreetingFacts {
 }
 
 /** Returns the lines for a person who started an exporter on a terminal. */
-export function greeting(facts: GreetingFacts, appliances: number): readonly string[] {
+export function greeting(running: RunningExporter, appliances: number): readonly string[] {
   return [
-    `zlb-exporter ${facts.version} watches ${plural(appliances, 'appliance')}.`,
-    ...places(facts),
+    `zlb-exporter ${running.version} watches ${plural(appliances, 'appliance')}.`,
+    ...places(running),
     '',
     'The log follows on standard error; --log.format=logfmt is easier to read. Stop with Ctrl-C.',
     '',
   ];
 }
 
-interface DemonstrationGreeting extends GreetingFacts {
+interface RunningDemonstration extends RunningExporter {
   readonly appliances: readonly DemonstrationAppliance[];
   /** Each belongs to another person. */
   readonly tokens: { readonly demo: string; readonly approver: string };
@@ -29,8 +29,8 @@ interface DemonstrationGreeting extends GreetingFacts {
 }
 
 /** Returns the lines of the demonstration: what runs, what to open, and one fault to repair. */
-export function demonstrationGreeting(facts: DemonstrationGreeting): readonly string[] {
-  const { version, appliances, adminUrl = '', tokens, taken, paint } = facts;
+export function demonstrationGreeting(running: RunningDemonstration): readonly string[] {
+  const { version, appliances, adminUrl = '', tokens, taken, paint } = running;
   const [nameWidth, urlWidth] = [12, 24];
   return [
     `zlb-exporter ${version} on seven simulated load balancers, since no configuration is given.`,
@@ -41,7 +41,7 @@ export function demonstrationGreeting(facts: DemonstrationGreeting): readonly st
     ...appliances.map(
       ({ name, about, appliance }) => `  ${name.padEnd(nameWidth)} ${appliance.url.padEnd(urlWidth)} ${about}`,
     ),
-    ...places(facts),
+    ...places(running),
     '',
     paint('bold', 'Try, in another terminal, in the same folder'),
     '  The farm oldportal on lb-madrid is down. Restart it, and watch the page:',
@@ -69,7 +69,7 @@ export function demonstrationGreeting(facts: DemonstrationGreeting): readonly st
   ];
 }
 
-function places({ url, adminUrl, paint }: GreetingFacts): readonly string[] {
+function places({ url, adminUrl, paint }: RunningExporter): readonly string[] {
   const rows = [
     [`${url}/`, 'what is wrong now, and how everything is'],
     [`${url}/metrics`, 'what Prometheus reads'],

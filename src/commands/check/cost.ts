@@ -20,7 +20,7 @@ export interface ProbedRun {
   readonly maxStaleMs: number;
 }
 
-export interface CostFacts {
+export interface CostBasis {
   readonly farms: readonly Farm[];
   readonly configOf: (farm: string) => Pick<FarmConfig, 'checks'> | undefined;
   readonly routineBusyRatio: number;
@@ -36,35 +36,35 @@ export interface Cost {
  * Estimates what a minute of polling costs by the runs of a probe and the rules of the scheduler:
  * urgent readings as scheduled, and routine ones within their budget (docs/scaling.md).
  */
-export function costPerMinute(runs: readonly ProbedRun[], facts: CostFacts): Cost {
-  const costs = runs.map((run) => splitCost(run, facts));
+export function costPerMinute(runs: readonly ProbedRun[], basis: CostBasis): Cost {
+  const costs = runs.map((run) => splitCost(run, basis));
   const urgent = sumOf(costs.map((each) => each.urgent));
   const small = sumOf(costs.map((each) => each.small));
   const large = sumOf(costs.map((each) => each.large));
-  const leftSeconds = Math.max(0, 60 * facts.routineBusyRatio - small.seconds);
+  const leftSeconds = Math.max(0, 60 * basis.routineBusyRatio - small.seconds);
   return sumOf([urgent, small, scaled(large, Math.min(1, leftSeconds / Math.max(large.seconds, Number.MIN_VALUE)))]);
 }
 
 const noCost: Cost = { calls: 0, seconds: 0 };
 
 /** Returns the cost of a collector in a minute: urgent, routine within any budget, and other routine. */
-function splitCost(run: ProbedRun, facts: CostFacts): Readonly<Record<'urgent' | 'small' | 'large', Cost>> {
+function splitCost(run: ProbedRun, basis: CostBasis): Readonly<Record<'urgent' | 'small' | 'large', Cost>> {
   const { collector, calls, sampled, intervalMs } = run;
   const spent = { calls: calls.length, seconds: workSecondsOf(calls.filter((call) => !hasWaited(call))) };
   const perMinute = 60_000 / intervalMs;
   if (isPerFarmCollector(collector)) {
     const perFarm = scaled(spent, perMinute / Math.max(1, sampled ?? 0));
-    const { needed, others } = splitFarms(run, facts);
+    const { needed, others } = splitFarms(run, basis);
     return { urgent: scaled(perFarm, needed), small: noCost, large: scaled(perFarm, others) };
   }
   if (collector.name === farmsCollector.name) return { urgent: scaled(spent, perMinute), small: noCost, large: noCost };
   if (spent.seconds <= smallSeconds) return { urgent: noCost, small: scaled(spent, perMinute), large: noCost };
-  const mostPerMinute = (60 * facts.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
+  const mostPerMinute = (60 * basis.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
   return { urgent: noCost, small: noCost, large: scaled(spent, Math.min(perMinute, mostPerMinute)) };
 }
 
 /** Returns how many farms a run reads on average, by the budget that pays for them. */
-function splitFarms({ collector, ...life }: ProbedRun, { farms: listed, configOf }: CostFacts) {
+function splitFarms({ collector, ...life }: ProbedRun, { farms: listed, configOf }: CostBasis) {
   const covered = listed.filter((farm) => isPerFarmCollector(collector) && collector.covers(farm));
   if (collector.name !== backendsCollector.name) return { needed: 0, others: covered.length };
   const known = covered.filter((farm) => stateImpliesBackends(farm, configOf(farm.name)));

@@ -239,7 +239,7 @@ function token({ principal, person, role, appliances, expires, approver, ...rest
   return panel(
     'token-facts',
     'Your token',
-    facts([
+    definitionList([
       ['Name', person === undefined || person === principal ? principal : `${principal}, of ${person}`],
       ['Role', role],
       ['Appliances', appliances.join(', ')],
@@ -253,7 +253,7 @@ function token({ principal, person, role, appliances, expires, approver, ...rest
 /**
  * @param {readonly (readonly [string, Child] | false | undefined)[]} pairs
  */
-function facts(pairs) {
+function definitionList(pairs) {
   return make(
     'dl',
     { class: 'facts-list' },
@@ -306,7 +306,7 @@ function why({ alerts: [alert], reason }) {
  */
 function about(change, session) {
   const { requested_by: requester, force, created, expires } = change;
-  return facts([
+  return definitionList([
     ['Asked by', [`${requester}, `, timeElement(created, 'clock'), ' (', timeElement(created, 'age'), ' ago)']],
     isWaiting(change) && ['Expires', [timeElement(expires, 'clock'), ` (${expiry(change, session)})`]],
     force && ['Forced', 'yes: guards that refuse are overridden'],

@@ -73,15 +73,15 @@ function eventList(events: readonly HistoryEvent[] | undefined, adminUrl?: strin
 
 function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): Markup {
   const { id, appliance, farm, atMs, sinceMs, by, text, count, reversedMs } = event;
-  const facts = [
+  const details = [
     by !== undefined && authorMarkup(by, adminUrl),
     count > 1 && plural(count, 'time'),
     sinceMs !== undefined && html`between ${clockTime(sinceMs)} and ${clockTime(atMs)}`,
     reversedMs !== undefined && html`the other way last at ${clockTime(reversedMs)}`,
     appliance === '' ? 'the exporter' : appliance !== onPageOf && applianceLink(appliance),
-  ].filter((fact) => fact !== false);
+  ].filter((detail) => detail !== false);
   return html`<li data-key="${id}">${clockTime(atMs)}
-<div>${text && html`<span class="change"><bdi>${text}</bdi>${farm !== '' && html` <span class="what">farm <b><bdi>${farm}</bdi></b></span>`}</span>`}${differenceRows(event)}<span class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</span></div></li>`;
+<div>${text && html`<span class="change"><bdi>${text}</bdi>${farm !== '' && html` <span class="what">farm <b><bdi>${farm}</bdi></b></span>`}</span>`}${differenceRows(event)}<span class="facts">${details.map((detail) => html`<span>${detail}</span>`)}</span></div></li>`;
 }
 
 function differenceRows({ differences, unlisted = 0 }: HistoryEvent): Markup {

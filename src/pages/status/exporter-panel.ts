@@ -68,7 +68,7 @@ export function exporterPanel(
     ['Memory', `${Math.round(memoryBytes / mebibyte / 5) * 5} MiB`],
     ['Loop delay', loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`],
     ['Configuration', html`${inForce}${read}`],
-    ...nextExpiryFact(configuration.credentials, nowMs),
+    ...nextExpiryEntry(configuration.credentials, nowMs),
   ]);
 }
 
@@ -79,8 +79,8 @@ const credentialWords: Readonly<Record<Credential['kind'], string>> = {
   token: 'token of',
 };
 
-/** Returns the certificate or token of the exporter that expires first, as a fact. */
-function nextExpiryFact(
+/** Returns the certificate or token of the exporter that expires first, as an entry of the list. */
+function nextExpiryEntry(
   credentials: readonly Credential[] = [],
   nowMs: number,
 ): readonly (readonly [string, Markup])[] {

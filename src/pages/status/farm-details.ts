@@ -80,7 +80,7 @@ function backendsUp({ backends, profile, configuredBackends }: FarmStatus, isCur
 
 function farmBody({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
   const { name, state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
-  const facts = [
+  const details = [
     sinceMs !== undefined && html`${stateLabel(state)} for ${age(sinceMs, nowMs)}`,
     pending !== undefined && pending > 0 && html`${pending.toLocaleString('en')} half-open connections`,
     hasHealthCheck === false &&
@@ -91,8 +91,8 @@ function farmBody({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBacke
     // Not in the summary, which is clickable itself.
     Number.isFinite(maxBackends) &&
       html`<a href="${linkTo({ kind: 'farm', appliance, farm: name })}">only <bdi>${name}</bdi></a>`,
-  ].filter((fact) => fact !== false);
-  return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${
+  ].filter((detail) => detail !== false);
+  return html`${details.length > 0 && html`<p class="facts">${details.map((detail) => html`<span>${detail}</span>`)}</p>`}${
     backends !== undefined && backends.length > 0
       ? backendTable(sortedBackends(backends).slice(0, maxBackends), nowMs, mark)
       : noBackends(farm, maxBackends)

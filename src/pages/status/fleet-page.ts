@@ -59,7 +59,7 @@ export function fleetPage(
   /** Includes those of the exporter itself. */
   problems: readonly Problem[],
   overallStatus: OverallStatus,
-  facts: ExporterInfo,
+  exporter: ExporterInfo,
   events: Markup,
 ): Markup {
   const { perAppliance } = summary;
@@ -78,8 +78,8 @@ ${events}
 </div><div>
 ${firstRows('certificates', 'No certificate is known.')}
 ${perAppliance.length > 0 && firstRows('activations', '')}
-${panel('exporter', 'The exporter itself', exporterPanel(facts, summary))}
-${panel('links', 'Elsewhere', linkPanel(facts))}
+${panel('exporter', 'The exporter itself', exporterPanel(exporter, summary))}
+${panel('links', 'Elsewhere', linkPanel(exporter))}
 </div></div>`;
 }
 

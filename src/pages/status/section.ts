@@ -25,8 +25,8 @@ export function table<Row>(
 <tbody>${rows.map(render)}</tbody></table>`;
 }
 
-export function definitionList(facts: readonly (readonly [name: Renderable, fact: Renderable])[]): Markup {
-  return html`<dl class="facts-list">${facts.map(([name, fact]) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl>`;
+export function definitionList(entries: readonly (readonly [name: Renderable, text: Renderable])[]): Markup {
+  return html`<dl class="facts-list">${entries.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`;
 }
 
 /** Renders an address that may break into two lines only before its port. */

@@ -5,7 +5,7 @@
 // pollers have, so a page causes no calls to appliances.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { acceptsGzip, closedSignal } from '../../lib/http.ts';
 import type { History } from '../../history/history.ts';
 import type { ApplianceStatus, FleetStatus, LastMinuteOf } from '../../state/status.ts';
@@ -125,15 +125,15 @@ function registerRunbooks(
   // For links that cannot write a name in small letters, such as those of a dashboard.
   app.get('/runbooks/:alert', (request, reply) => {
     const { alert = '' } = request.params as Readonly<Record<string, string>>;
-    const query = request.url.indexOf('?');
     const fragment = /^Zlb[A-Za-z]+$/.test(alert) ? `#${alert.toLowerCase()}` : '';
-    return reply.redirect(`../runbooks${query === -1 ? '' : request.url.slice(query)}${fragment}`, 302);
+    return reply.redirect(`../runbooks${queryIn(request)}${fragment}`, 302);
   });
   // Shipped alerts link to this path on the host of the operator; a browser keeps the fragment.
-  app.get('/docs/operations.md', (request, reply) => {
-    const query = request.url.indexOf('?');
-    return reply.redirect(`../runbooks${query === -1 ? '' : request.url.slice(query)}`, 308);
-  });
+  app.get('/docs/operations.md', (request, reply) => reply.redirect(`../runbooks${queryIn(request)}`, 308));
+}
+
+function queryIn({ url }: FastifyRequest): string {
+  return /\?.*/.exec(url)?.[0] ?? '';
 }
 
 async function newestEventsPanel(parts: PageParts, filter: EventFilter, status?: ApplianceStatus): Promise<Markup> {
@@ -142,22 +142,22 @@ async function newestEventsPanel(parts: PageParts, filter: EventFilter, status?:
 }
 
 async function contentOf(view: View, summary: HealthSummary, parts: PageParts): Promise<PageContent> {
-  const facts = parts.exporter();
-  const problemOfExporter = exporterProblem(facts);
+  const exporter = parts.exporter();
+  const problemOfExporter = exporterProblem(exporter);
   const problems = problemOfExporter
     ? [...summary.problems, problemOfExporter].toSorted(compareProblems)
     : summary.problems;
-  const overallStatus = overallStatusOf(summary.perAppliance, problems, facts.shard);
+  const overallStatus = overallStatusOf(summary.perAppliance, problems, exporter.shard);
   const head = { level: overallStatus.level, title: titleOf(problems, 'zlb-exporter') };
   switch (view.kind) {
     case 'fleet': {
       const events = await newestEventsPanel(parts, {});
-      return { ...head, main: fleetPage(summary, problems, overallStatus, facts, events) };
+      return { ...head, main: fleetPage(summary, problems, overallStatus, exporter, events) };
     }
     case 'events': {
       const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
       const events = await parts.findEvents(view, maxFound, { status: health?.status });
-      return { ...head, main: eventsPage(view, events, facts.adminUrl) };
+      return { ...head, main: eventsPage(view, events, exporter.adminUrl) };
     }
     case 'list':
       return { ...head, main: fleetListPage(view, summary, problems) };

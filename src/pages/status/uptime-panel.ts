@@ -92,14 +92,14 @@ function stripMarkup({ id, title, spanMs, count }: (typeof strips)[number], peri
   const [up, down, maintenance] = [total('up'), total('down'), total('maintenance')];
   const served = up + down;
   const share = served === 0 ? 'nothing is known' : `up ${percent(up, served)} of the known ${span(served)}`;
-  const facts = [
+  const details = [
     share,
     down > 0 && `down ${span(down)}`,
     maintenance > 0 && `in maintenance ${span(maintenance)}`,
     total('unknown') >= 60_000 && `unknown ${span(total('unknown'))}`,
-  ].filter((fact) => fact !== false);
-  const label = `${title}: ${facts.join(', ')}`;
-  return html`<h3 class="strip-title">${title}: <span>${facts.join(', ')}</span></h3>
+  ].filter((detail) => detail !== false);
+  const label = `${title}: ${details.join(', ')}`;
+  return html`<h3 class="strip-title">${title}: <span>${details.join(', ')}</span></h3>
 <svg class="strip" role="img" aria-label="${label}" viewBox="0 0 ${count * barWidth} ${barHeight}" preserveAspectRatio="none">${patterns(id)}${periods.map((period, index) => bar(id, period, index))}</svg>
 <details data-open="no"><summary>${title} as a table</summary>${table(
     'strip-table',
