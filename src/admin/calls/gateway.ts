@@ -244,17 +244,16 @@ export class Gateway {
   /** In the slot: many calls at a time would flood the farms. A step of a change probes by itself. */
   async #probeL4Before(
     { permit, target, body }: AdminCall,
-    session: ApplianceSession,
-  ): Promise<L4Baseline | undefined> {
+    { appliance: { name, knownFarms }, slot }: ApplianceSession,
+  ) {
     if (permit) return undefined;
-    const { name: appliance, knownFarms } = session.appliance;
-    // Not that of the caller, who may leave before the farms are probed again.
-    const { signal } = session.slot;
-    const vipLimits = this.#parts.vipLimitsOf(appliance);
+    // Not the signal of the caller, who may leave before the farms are probed again.
+    const { signal } = slot;
+    const vipLimits = this.#parts.vipLimitsOf(name);
     const sleep = (ms: number): Promise<void> => this.#parts.sleep(ms, signal);
     const { operation, params } = target;
     const call = { operationId: operation.operationId, params, fields: body?.fields ?? {} };
-    return await probeL4Before(call, { appliance, knownFarms, vipLimits, signal, sleep });
+    return await probeL4Before(call, { appliance: name, knownFarms, vipLimits, signal, sleep });
   }
 
   async #guard(call: AdminCall, session: ApplianceSession): Promise<Overridden> {

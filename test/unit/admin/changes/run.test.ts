@@ -198,7 +198,7 @@ it('a step that failed after its call was executed says how to undo it', async (
   const step = {
     title: 'Restart shop',
     write,
-    undo: 'start it',
+    undoCommand: 'start it',
     async run(send: (write: Write) => Promise<void>) {
       await send(this.write);
       throw new AdminError('It is down', { detail: 'It does not start.', remedy: '' });

@@ -58,7 +58,7 @@ it.each([
 
   expect(facts).toEqual(['Its remote syslog is now: {"params":[{"ip":"192.0.2.9"}]}']);
   expect(steps).toMatchObject([
-    { write: { operationId: 'setRemoteSyslog' }, undo: 'zlb-exporter admin lb-1 send-logs to=off' },
+    { write: { operationId: 'setRemoteSyslog' }, undoCommand: 'zlb-exporter admin lb-1 send-logs to=off' },
   ]);
   expect(JSON.parse(String(steps[0]?.write?.content?.bytes))).toEqual(body);
 });
