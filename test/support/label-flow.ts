@@ -82,13 +82,15 @@ export function labelFlow(expression: string, known: ReadonlyMap<string, KnownSe
     }
     const labelsOf = (...words: readonly string[]) =>
       new Set(clauses.flatMap(({ clause, label }) => (words.includes(clause) ? [label] : [])));
-    const [compared, taken] = [labelsOf('on', 'ignoring'), labelsOf('group_left')];
+    const [compared, taken] = [labelsOf('on', 'ignoring'), labelsOf('group_left', 'group_right')];
     const isOn = Boolean(modifier?.getChild('On'));
     const key = (form: ReadonlySet<string>) => keep(form, (label) => compared.has(label) === isOn);
     const matching = left.filter((form) => right.some((other) => same(key(form), key(other))));
+    const matched = right.filter((form) => left.some((other) => same(key(form), key(other))));
     if (matching.length === 0) complaints.push(`cannot match: ${text(node).replaceAll(/\s+/g, ' ')}`);
     if (node.getChild('And') || node.getChild('Unless')) return left;
-    return unique(matching.map((form) => (modifier?.getChild('GroupLeft') ? new Set([...form, ...taken]) : key(form))));
+    const many = modifier?.getChild('GroupLeft') ? matching : modifier?.getChild('GroupRight') ? matched : undefined;
+    return unique(many?.map((form) => new Set([...form, ...taken])) ?? matching.map(key));
   };
 
   return { forms: follow(parseQuery(expression)), complaints };
