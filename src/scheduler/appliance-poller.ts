@@ -29,7 +29,7 @@ import {
   type Job,
   missRun,
   markOutdated,
-  maxShareOfInterval,
+  spreadOfInterval,
   retryRoute,
   type StepOutcome,
   waitsForRoutineBudget,
@@ -274,7 +274,7 @@ export class AppliancePoller {
     // A step is never due before the last one, so that a job that is behind does not push away
     // others.
     const { nextIndex, farms } = run.byFarm;
-    const spreadMs = job.intervalMs * (maxShareOfInterval - this.#services.polling.jitterRatio);
+    const spreadMs = job.intervalMs * (spreadOfInterval - this.#services.polling.jitterRatio);
     waitUntil(job, { steadyMs: Math.max(stepSteadyMs, run.startedAtSteadyMs + (nextIndex * spreadMs) / farms.length) });
   }
 

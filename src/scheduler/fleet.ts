@@ -35,6 +35,7 @@ export interface FleetParts<Appliance extends PolledAppliance> {
   readonly isSameMachine: (one: Appliance, other: Appliance) => boolean;
 }
 
+/** A poller as the fleet uses it. */
 export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run'>;
 
 /** The state of a replaced poller for the one that replaces it. */

@@ -120,7 +120,7 @@ export interface StepOutcome {
 }
 
 /** The part of an interval over which offsets, and the farms of a run, are spread. */
-export const maxShareOfInterval = 0.9;
+export const spreadOfInterval = 0.9;
 /** A run that costs the appliance no more than this is never held back. */
 export const smallSeconds = 0.5;
 /** The largest part of the routine budget for a run over the whole appliance. */
@@ -137,7 +137,7 @@ export function createJob(
   },
 ): Job {
   const { rank, intervalMs, before } = parts;
-  const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (maxShareOfInterval - parts.jitterRatio);
+  const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (spreadOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
     rank,

@@ -57,7 +57,7 @@ export class RunLifecycle {
     for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
     const reason = this.reasonToSkip(job);
     if (reason) {
-      waitForSchedule(job, this.#dueAfterRun(job, next, 0));
+      waitForSchedule(job, this.#dueAfterRun(job, next));
       this.#skip(job, reason);
       this.#parts.pollerStatus.publish();
       return undefined;
@@ -81,7 +81,7 @@ export class RunLifecycle {
    * Returns when a job is due after its run: by its schedule, but not before `earliestSteadyMs`. The
    * activation of a deactivated appliance is due soon.
    */
-  #dueAfterRun(job: Job, next: Due, earliestSteadyMs: number): Due {
+  #dueAfterRun(job: Job, next: Due, earliestSteadyMs = 0): Due {
     const isAwaited = this.#parts.state.facts.isActivated === false && job.collector.name === activationCollector.name;
     const soonSteadyMs = steadyNow() + whileDeactivatedMs;
     if (isAwaited && soonSteadyMs < next.steadyMs) return { steadyMs: soonSteadyMs };
