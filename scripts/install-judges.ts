@@ -20,7 +20,7 @@ const fromPython = {
   openapi2jsonschema: 'openapi2jsonschema==0.9.0',
 } as const;
 
-/** Programs of Python of which several versions are there, each in a folder of its own. */
+/** Python programs of several versions, each in a folder of its own. */
 const versionsFromPython = {
   'certbot-4': { program: 'certbot', source: 'certbot==4.2.0' },
   'certbot-5': { program: 'certbot', source: 'certbot==5.8.0' },

@@ -54,7 +54,7 @@ async function startDemonstration(): Promise<Demonstration> {
   return { ...found, stop };
 }
 
-/** Photographs the page of fleets at up to seven sites, of which a few refuse the key. */
+/** Photographs the page of fleets at up to seven sites; a few appliances refuse the key. */
 async function takeFleet(browser: Browser, count: number): Promise<void> {
   const fleet = await startFleet({ appliances: count, farms: 3, backendsPerFarm: 2 }, 'none');
   const appliances = fleet.entries.map((entry, index) => {

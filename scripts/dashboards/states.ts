@@ -66,7 +66,7 @@ export function leastUpStates(metric: string, by: string, ...matchers: readonly 
 }
 
 /**
- * The first state, that of nearly all objects, comes last: each `or` goes through all that stands
+ * The first state, which nearly all objects have, comes last: each `or` goes through all that stands
  * before it.
  */
 function numbered(metric: string, matchers: readonly string[]): string {

@@ -79,7 +79,7 @@ const usualColumns = {
 } satisfies Record<string, Column>;
 
 export interface TableSpec extends Described {
-  /** The width in columns of 24, of which it otherwise has all. */
+  /** The width in columns, at most 24 (the default). */
   readonly width?: number;
   readonly height: number;
   /** Names of usual columns, and columns that differ from them. */

@@ -8,7 +8,7 @@ export function wrapped(text: string): readonly string[] {
   return text.match(/.{1,78}(?: |$)/g)?.map((line) => line.trim()) ?? [];
 }
 
-/** Lays what Debian's policy asks for, besides what is in `tree`, into a folder. */
+/** Writes the documents that Debian's policy asks for into a folder, beside the files of `tree`. */
 export function layDebianDocuments(root: string, tree: string, facts: Facts): void {
   const { version, maintainer, homepage, license, builtAt } = facts;
   const documents = join(root, 'usr/share/doc/zlb-exporter');

@@ -13,7 +13,7 @@ export const nowMs = Date.parse('2026-11-21T03:12:04Z');
 export const minuteMs = 60_000;
 export const dayMs = 86_400_000;
 
-/** An appliance of which everything is known and well, but for what is given. */
+/** An appliance about which everything is known and good, except what is given. */
 export function applianceStatus(given: Partial<ApplianceStatus> & { readonly name: string }): ApplianceStatus {
   return {
     url: 'https://192.0.2.10:444',
@@ -36,7 +36,7 @@ export function applianceStatus(given: Partial<ApplianceStatus> & { readonly nam
   };
 }
 
-/** The status of an appliance of which nothing is known but what is given. */
+/** The status of an appliance about which only this is known. */
 export function unknownAppliance(known: Partial<ApplianceStatus> & { readonly name: string }): ApplianceStatus {
   return {
     url: 'https://192.0.2.10:444',

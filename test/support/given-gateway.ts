@@ -174,7 +174,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     journalFile,
     /** All records of the journal as text, a line each. */
     auditText: async () => (await linesOf(journalFile)).join('\n'),
-    /** The records of the journal, oldest first, without that of the start. */
+    /** The records of the journal, oldest first, without the one of the start. */
     audit: async () => {
       const records: readonly Record<string, unknown>[] = await recordsOf(journalFile);
       return records.filter(({ event }) => event !== 'started');

@@ -15,7 +15,7 @@ export interface KnownSeries {
 export interface LabelFlow {
   /** The labels of the result; no form for a scalar, and for what no series leads to. */
   readonly forms: Forms;
-  /** Series, labels and values that there are not, and joins of which no two sides can match. */
+  /** Series, labels and values that do not exist, and joins whose sides never match. */
   readonly complaints: readonly string[];
 }
 

@@ -100,7 +100,7 @@ export interface Increase {
   readonly countsNew: boolean;
 }
 
-/** Every counter of which an expression takes the increase or the rate. */
+/** Every counter whose increase or rate an expression takes. */
 export function increasesOf(expression: string): readonly Increase[] {
   return nodesOf(parseQuery(expression)).flatMap((node) => {
     const isIncrease = /^(increase|i?rate)\s*\(/.test(textOf(node, expression));
@@ -110,7 +110,7 @@ export function increasesOf(expression: string): readonly Increase[] {
   });
 }
 
-/** `series unless series offset … or …`: what is there only since a short time. */
+/** `series unless series offset … or …`: what has existed only for a short time. */
 function isNewOr(node: Node): boolean {
   const [left] = node.getChildren('Expr');
   return node.getChild('Or') !== null && left !== undefined && nodesOf(left).some(({ name }) => name === 'Unless');

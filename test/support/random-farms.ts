@@ -16,7 +16,7 @@ import { simulatedApi } from './simulated-api.ts';
 const vip = '192.0.2.80';
 const check = 'check_tcp';
 
-/** An appliance of each product with two HTTP farms and two L4 farms, of which one has no check. */
+/** An appliance of each product with two HTTP farms and two L4 farms, one of them without a check. */
 export function worldOf(product: World['product']): World {
   const ofProduct = {
     relianoid: {},

@@ -94,7 +94,7 @@ function givenReadings(world: World) {
       }
       return changes.changedFarms;
     },
-    /** Reads the backends of the farms of which the words do not say the states; returns those. */
+    /** Reads the backends of the farms whose words do not imply their states; returns these farms. */
     async needed(): Promise<readonly string[]> {
       const job = { collector: backendsCollector, isUrgent: false, intervalMs: 60_000, maxStaleMs: 300_000, runs: 0 };
       const { needed } = knownFarms.plan(job, listed());

@@ -117,7 +117,7 @@ async function startServer(folder: string): Promise<void> {
   );
 }
 
-/** Starts the frontend, whose configuration Debian has in /etc, from a copy. */
+/** Starts the frontend from a copy of the configuration that Debian has in /etc. */
 async function startApi(folder: string): Promise<string> {
   const pages = join(folder, 'frontend');
   cpSync('/usr/share/zabbix', pages, { recursive: true, verbatimSymlinks: true });
