@@ -85,12 +85,11 @@ export class Daemon {
   readonly #twins: TwinWatch;
   readonly #history: History;
   readonly #fleet: FleetPoller<WatchedAppliance>;
-  readonly #requests: RequestLog;
+  readonly #requestLog: RequestLog;
   readonly #access: WebAccess;
   readonly #gateway: GatewayLifecycle;
   readonly #reloader: Reloader | undefined;
   readonly #app: FastifyInstance;
-  /** The active settings. */
   #settings: Settings;
   #url = '';
 
@@ -106,7 +105,7 @@ export class Daemon {
     this.#twins = new TwinWatch({ store, readingsOf: (appliance) => this.#fleet.readingsOf(appliance) });
     this.#history = new History(settings.history, { metrics: store, registry, log, now, createThread });
     this.#fleet = this.#createFleet();
-    this.#requests = new RequestLog({
+    this.#requestLog = new RequestLog({
       store,
       farmsOf: (appliance) => this.#fleet.statusOf(appliance)?.farms,
       registry,
@@ -136,7 +135,7 @@ export class Daemon {
   }
 
   get requestLogAddresses(): readonly string[] {
-    return this.#requests.addresses;
+    return this.#requestLog.addresses;
   }
 
   async start(): Promise<void> {
@@ -149,7 +148,7 @@ export class Daemon {
     warnOfExposedKeys(this.#log, exposedKeyFiles);
     this.#url = await listen(this.#app, listenAddress, '--web.listen-address');
     logListening(this.#log, this.#url, settings);
-    await prepareAndCommit(this.#listeners(settings));
+    await prepareAndCommit(this.#preparations(settings));
     if (this.#gateway.url === undefined) this.#log.info('no admin gateway, since the configuration has no admin block');
     this.#fleet.start();
     this.#reloader?.watchFiles();
@@ -165,7 +164,7 @@ export class Daemon {
     await this.#reloader?.close();
     // The gateway first: its last calls still notify the fleet.
     await this.#gateway.close();
-    await Promise.all([this.#app.close(), this.#requests.close(), this.#fleet.close()]);
+    await Promise.all([this.#app.close(), this.#requestLog.close(), this.#fleet.close()]);
     this.#twins.close();
     await this.#history.close();
   }
@@ -176,7 +175,7 @@ export class Daemon {
    */
   async #apply(configuration: Configuration): Promise<string> {
     const { settings, web = openToAll, exposedKeyFiles } = configuration;
-    await prepareAndCommit([() => this.#access.prepare(web), ...this.#listeners(settings)]);
+    await prepareAndCommit([() => this.#access.prepare(web), ...this.#preparations(settings)]);
     this.#settings = settings;
     this.#self.setCredentials(credentialsOf(settings, web));
     const change = describeChange(await this.#watch(settings));
@@ -185,14 +184,15 @@ export class Daemon {
     return change;
   }
 
-  #listeners(settings: Settings): readonly Prepare[] {
-    return [() => this.#requests.prepare(requestLogSettingsOf(settings)), () => this.#gateway.prepare(settings)];
+  /** The gateway last: one that is switched on answers as soon as it is prepared. */
+  #preparations(settings: Settings): readonly Prepare[] {
+    return [() => this.#requestLog.prepare(requestLogSettingsOf(settings)), () => this.#gateway.prepare(settings)];
   }
 
   /** Watches the appliances of the settings, and no others. */
   async #watch(settings: Settings): Promise<FleetChange> {
     const change = await this.#fleet.watch(watchedAppliances(settings));
-    this.#requests.publish();
+    this.#requestLog.publish();
     this.#twins.watch(settings.twins);
     await this.#history.watch(settings.appliances.map(trackedAs), settings.history);
     return change;
@@ -215,7 +215,7 @@ export class Daemon {
           log: log.child({ appliance: appliance.name }),
           now,
           random,
-          isRequestLogEmpty: () => this.#requests.isEmpty(appliance.name),
+          isRequestLogEmpty: () => this.#requestLog.isEmpty(appliance.name),
         }),
       isSame,
       isSameMachine: (one, other) => isSame(one.url, other.url),
@@ -225,7 +225,7 @@ export class Daemon {
   #createGateway(): GatewayLifecycle {
     const { build, log, now, waits, createJournalThread } = this.#parts;
     let metrics: AdminMetrics | undefined;
-    return createGatewayLifecycle(waits, () => ({
+    return createGatewayLifecycle(() => ({
       ...this.#connecting,
       fleet: this.#fleet,
       recordInHistory: (call, farm) => this.#history.recordCall(call, farm),
@@ -235,6 +235,7 @@ export class Daemon {
       log: log.child({ part: 'admin' }),
       recordLog: log.child({ part: 'audit' }),
       now,
+      waits,
       createJournalThread,
     }));
   }
@@ -252,7 +253,7 @@ export class Daemon {
       withCommandName,
       adminUrl: () => this.#gateway.url,
       reload: reloader && (() => reloader.reload()),
-      lastMinuteOf: (appliance, farm) => this.#requests.lastMinute(appliance, farm),
+      lastMinuteOf: (appliance, farm) => this.#requestLog.lastMinute(appliance, farm),
       history: this.#history,
       twinOf: (appliance) => this.#twins.twinOf(appliance),
       access: this.#access,

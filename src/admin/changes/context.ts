@@ -15,12 +15,11 @@ export interface ChangesParts extends ChangeStoreParts {
   readonly recorder: Pick<Recorder, 'recordOrRefuse' | 'redact' | 'holdsSecret'>;
   readonly journal: Pick<Journal, 'append' | 'writeState' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
-  /** How long a change waits, and whether people may approve their own. */
-  readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
-  /** Returns what the collector vip of an appliance may connect to; undefined while it is off. */
-  readonly probeLimitsOf: (appliance: string) => RecipeContext['probeLimits'];
-  /** Returns the same limits, also while it is off; undefined for an appliance that is gone. */
+  /** How long a change waits, and whether people may approve their own; a reload may change them. */
+  readonly approvals: () => { readonly ttlMs: number; readonly selfApproval: boolean };
+  /** Returns what the exporter may connect to at an appliance; undefined for one that is gone. */
   readonly vipLimitsOf: (appliance: string) => RecipeContext['vipLimits'];
+  readonly probesAllFarms: (appliance: string) => boolean;
   readonly steadyNow: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }

@@ -126,7 +126,7 @@ export function shownTo(context: ChangesContext, principal: Principal, change: C
 
 /** Returns why a principal may not decide so; an approval is refused for other reasons as well. */
 export function refusalOf(
-  { settings, principals, freeze }: ChangesContext,
+  { approvals, principals, freeze }: ChangesContext,
   word: DecisionWord,
   { change, sealed }: StoredChange,
   principal: Principal,
@@ -137,7 +137,7 @@ export function refusalOf(
   if (!principal.approver) return notApprover(principal);
   // The person at its submission, and the one now: a reload may have corrected the option.
   const isOwn = [sealed?.person, principals.inForce(name)?.person].includes(principal.person);
-  if (isOwn && !settings().selfApproval) return ownChange(principal);
+  if (isOwn && !approvals().selfApproval) return ownChange(principal);
   return word === 'approve' && freeze.state ? frozenProblem(freeze.state) : undefined;
 }
 

@@ -41,6 +41,8 @@ export interface AdminAppParts extends AdminRoutesParts {
   readonly metrics: AdminMetrics;
   readonly changes: Changes;
   readonly proposals: Proposals;
+  /** The appliances by name; a reload changes the content. */
+  readonly appliances: ReadonlyMap<string, unknown>;
   readonly bodyLimits: BodyLimits;
   readonly tls?: ListenerTls | undefined;
   /** The longest time without a byte from an appliance. */

@@ -6,7 +6,6 @@ import type { FreezeSwitch } from '../policy/freeze.ts';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Operations } from '../policy/operation.ts';
 import { authoriseGatewayOperation, maySeeRecord, assertVisible } from '../policy/policy.ts';
-import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { callerOf, contextOf, readAdminHeaders, requestSubject } from './admin-request.ts';
@@ -19,10 +18,8 @@ export interface AdminRoutesParts {
   readonly recorder: Recorder;
   readonly journal: Pick<Journal, 'query'>;
   readonly freeze: FreezeSwitch;
-  /** Returns true where people may approve their own changes. */
-  readonly selfApproval: () => boolean;
-  /** The configured appliances that a principal may know of. */
-  readonly coveredAppliances: (principal: Principal) => readonly string[];
+  /** Whether people may approve their own changes; a reload may change it. */
+  readonly approvals: () => { readonly selfApproval: boolean };
   /** Returns what polling knows of all appliances. */
   readonly polledAppliances: () => readonly {
     readonly name: string;
@@ -86,7 +83,7 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
   registerFreeze(app, parts);
 }
 
-function registerOverview(app: FastifyInstance, { polledAppliances, selfApproval }: AdminRoutesParts): void {
+function registerOverview(app: FastifyInstance, { polledAppliances, approvals }: AdminRoutesParts): void {
   const whoami = gatewayRoute('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn', {
     description: 'The principal.',
     schema: 'Whoami',
@@ -101,7 +98,7 @@ function registerOverview(app: FastifyInstance, { polledAppliances, selfApproval
       guards,
       person: rest.person,
       approver: rest.approver,
-      self_approval: selfApproval(),
+      self_approval: approvals().selfApproval,
       break_glass: rest.breakGlass,
     };
   });

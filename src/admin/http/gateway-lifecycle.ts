@@ -8,10 +8,7 @@ import type { StartedGateway } from './start-gateway.ts';
 export type GatewayLifecycle = ReturnType<typeof createGatewayLifecycle>;
 
 /** Starts, changes and stops the admin gateway as the configuration says. */
-export function createGatewayLifecycle(
-  waits: GatewayDependencies['waits'],
-  createParts: () => Omit<GatewayDependencies, 'waits'>,
-) {
+export function createGatewayLifecycle(createParts: () => GatewayDependencies) {
   let running: { readonly gateway: StartedGateway; readonly journalFile: string } | undefined;
   /** The gateway that was switched off, while its calls and changes under way end. */
   let draining: { readonly gateway: StartedGateway; readonly ended: Promise<void> } | undefined;
@@ -32,7 +29,7 @@ export function createGatewayLifecycle(
       );
     // Loaded only when needed: it takes megabytes of memory.
     const { startGateway } = await import('./start-gateway.ts');
-    const gateway = await startGateway(settings, { ...createParts(), waits });
+    const gateway = await startGateway(settings, createParts());
     return {
       commit() {
         running = { gateway, journalFile };
@@ -71,7 +68,8 @@ export function createGatewayLifecycle(
     },
     /**
      * Prepares other settings. Rejects with a RestartNeededError if they need a restart or would
-     * lift a freeze, and with a ListenError if their address cannot be listened on.
+     * lift a freeze, and with a ListenError if their address cannot be listened on. A gateway that
+     * is switched on already answers when it is prepared, so nothing else may be refused after it.
      */
     async prepare(settings: Settings): Promise<Prepared> {
       if (!hasAdmin(settings)) return switchOff();

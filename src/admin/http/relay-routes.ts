@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Changes } from '../changes/changes.ts';
-import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminCall } from '../calls/admin-call.ts';
 import type { Operations } from '../policy/operation.ts';
@@ -17,8 +16,8 @@ export interface RelayRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor' | 'send' | 'dryRun'>;
   readonly operations: Pick<Operations, 'find'>;
   readonly changes: Pick<Changes, 'submitCall'>;
-  /** The configured appliances that a principal may know of. */
-  readonly coveredAppliances: (principal: Principal) => readonly string[];
+  /** The appliances by name; a reload changes the content. */
+  readonly appliances: ReadonlyMap<string, unknown>;
   readonly bodies: Pick<RequestBodies, 'read'>;
 }
 
@@ -30,7 +29,7 @@ interface RelayTarget {
 
 /** Registers the paths whose requests the gateway sends to an appliance. */
 export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesParts): void {
-  const { gateway, operations, changes, coveredAppliances, bodies } = parts;
+  const { gateway, operations, changes, appliances, bodies } = parts;
 
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
@@ -40,7 +39,7 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
   // Existing clients look for the API under these paths.
   for (const prefix of knownBasePaths) {
     app.all(`${prefix}/*`, (request, reply) => {
-      const appliance = onlyAppliance(coveredAppliances(callerOf(request).principal));
+      const appliance = onlyAppliance([...appliances.keys()].filter(callerOf(request).principal.covers));
       return relay(request, reply, { appliance, path: pathOf(request).slice(prefix.length) });
     });
   }

@@ -7,12 +7,13 @@ import { createSecureContext } from 'node:tls';
 import { Changes } from '../changes/changes.ts';
 import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/settings.ts';
+import type { ApplianceSettings } from '../../config/settings.ts';
 import { Gateway } from '../calls/gateway.ts';
 import { watchKeys } from '../calls/key-watch.ts';
 import type { AdminAppliance } from '../calls/session.ts';
 import { createFileAccess } from '../../lib/file-access.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
-import type { Recipe, RecipeContext } from '../recipes/recipe.ts';
+import type { Recipe } from '../recipes/recipe.ts';
 import { allRecipes } from '../recipes/recipes.ts';
 import { type AdminListener, closeGraceMs, createAdminApp } from './admin-app.ts';
 import { listenerTlsOptions } from '../../lib/handshakes.ts';
@@ -115,10 +116,12 @@ const sweepEveryMs = 5_000;
 function createGatewayCore(services: GatewayServices) {
   // Settings are read at each use: a reload may change them.
   const approvals = (): ApprovalSettings => services.settings.admin.approvals;
+  const applianceOf = (name: string) => services.settings.appliances.find((each) => each.name === name);
   const lasting = withoutSettings(services);
   const shared = {
     ...lasting,
-    vipLimitsOf: (name: string) => services.settings.appliances.find((each) => each.name === name)?.vip,
+    approvals,
+    vipLimitsOf: (name: string) => applianceOf(name)?.vip,
     sleep,
     steadyNow,
     ...services.waits,
@@ -127,7 +130,6 @@ function createGatewayCore(services: GatewayServices) {
     ...shared,
     memory: services.bodyLimits.memory,
     timeoutMs: () => services.settings.admin.timeoutMs,
-    approvals,
     refresh: (appliance, area, farm) => services.fleet.refresh(appliance, area, farm),
   });
   // Shared by all plans, so that a folder that hangs is not read again meanwhile.
@@ -140,8 +142,7 @@ function createGatewayCore(services: GatewayServices) {
     ...shared,
     gateway,
     recipes,
-    settings: approvals,
-    probeLimitsOf: (appliance) => probeLimitsOf(appliance, services.settings),
+    probesAllFarms: (name) => probesAllFarms(applianceOf(name)),
   });
   const proposals = new Proposals({ ...lasting, changes, recipes });
   const sweep = (): void => void Promise.all([services.freeze.retrySave(), changes.sweep()]);
@@ -183,8 +184,7 @@ async function openListener(
     gateway,
     changes,
     proposals,
-    selfApproval: () => services.settings.admin.approvals.selfApproval,
-    coveredAppliances: (principal) => [...services.appliances.keys()].filter((name) => principal.covers(name)),
+    approvals: () => services.settings.admin.approvals,
     polledAppliances: () => services.fleet.status().appliances,
     tls: admin.tls,
     timeoutMs: admin.timeoutMs,
@@ -197,10 +197,9 @@ async function openListener(
   }
 }
 
-/** Returns what the collector `vip` may connect to; undefined unless it probes all farms. */
-function probeLimitsOf(name: string, { appliances }: GatewaySettings): RecipeContext['probeLimits'] {
-  const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
-  return collectors?.vip?.enabled && !vip?.l4Only ? vip : undefined;
+/** Returns true if the collector `vip` connects to all farms of an appliance. */
+function probesAllFarms(appliance: ApplianceSettings | undefined): boolean {
+  return appliance?.collectors.vip?.enabled === true && !appliance.vip.l4Only;
 }
 
 function recordStart(services: GatewayServices, url: string): void {

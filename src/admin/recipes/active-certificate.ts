@@ -28,12 +28,12 @@ export async function checkActive(
   farm: FarmReading,
   newCertificate: NewCertificate,
 ): Promise<ActiveCertificate> {
-  const { probeLimits, signal } = context;
+  const { vipLimits, probesAllFarms, signal } = context;
   if (farm.state === 'down') return { servesOld: false, detail: 'the farm is stopped' };
-  if (!probeLimits) return notVerified('the collector vip is off');
+  if (!vipLimits || !probesAllFarms) return notVerified('the collector vip is off');
   const address = addressOf(farm);
   const serverName = nameToAskFor(newCertificate);
-  const endpoint = endpointOf(farm, serverName, probeLimits);
+  const endpoint = endpointOf(farm, serverName, vipLimits);
   if (!endpoint) return notVerified(`${address} may not be connected to`);
   const { certificate, failure = 'failed' } = await probeVip({ ...endpoint, serverName }, signal);
   if (!certificate) return notVerified(`a connection to ${address} gave ${failure}`);
@@ -91,9 +91,9 @@ function nameToAskFor({ names }: NewCertificate): string {
 }
 
 /** Returns where to connect to; undefined if nothing of it may be connected to. */
-function endpointOf(farm: FarmReading, serverName: string, probeLimits: VipLimits) {
+function endpointOf(farm: FarmReading, serverName: string, vipLimits: VipLimits) {
   const known = { farms: [{ ...farm, state: 'up' }], configOf: () => undefined, certificates: undefined };
-  const [target] = vipTargets(known, { ...probeLimits, serverNames: { [farm.name]: [serverName] } }, localAddresses());
+  const [target] = vipTargets(known, { ...vipLimits, serverNames: { [farm.name]: [serverName] } }, localAddresses());
   return target?.endpoint;
 }
 

@@ -125,7 +125,7 @@ function deliverySteps(
   newCertificate: NewCertificate,
   { farm, steps }: FarmDelivery,
 ): readonly Step[] {
-  if (steps.length === 0 || !context.probeLimits) return steps;
+  if (steps.length === 0 || !context.probesAllFarms) return steps;
   const look: Step = {
     title: `See what ${farm.name} serves`,
     // Not a failure yet: until all have it, another node of a cluster may serve the old one.

@@ -30,10 +30,10 @@ export interface RecipeContext {
   readonly files: Readonly<Record<string, string>>;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
   readonly knownFarms: () => readonly KnownFarm[] | undefined;
-  /** The limits of the collector vip; undefined while it is off. */
-  readonly probeLimits: VipLimits | undefined;
-  /** The same limits, also while it is off; undefined for an appliance that is gone. */
+  /** What the exporter may connect to; undefined for an appliance that is gone. */
   readonly vipLimits: VipLimits | undefined;
+  /** True if the collector `vip` connects to all farms. */
+  readonly probesAllFarms: boolean;
   /** The time that a step may wait for its effect; each step has a default. */
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */

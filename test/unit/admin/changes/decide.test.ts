@@ -30,7 +30,7 @@ function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }
     store,
     operations: createOperations(),
     principals: { inForce: () => givenPrincipal({ name: 'alice', person: personNow }) },
-    settings: () => ({ ttlMs: 1, selfApproval }),
+    approvals: () => ({ ttlMs: 1, selfApproval }),
     freeze: { state: frozen ? { by: 'root', since: 'noon', reason: 'an incident' } : undefined },
   } as unknown as ChangesContext;
 }
