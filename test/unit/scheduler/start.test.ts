@@ -67,3 +67,33 @@ it('the poller reads the backends of a new farm at once, however rarely all of t
   for (const farm of ['new-1', 'new-2'])
     expect(seriesOf(await page(), 'zlb_farm_backends', { farm }).length, farm).toBeGreaterThan(0);
 });
+
+it('the poller is ready although a deactivated appliance lets it read nothing but the activation', async () => {
+  const { poller, page } = givenPoller({
+    names: ['farms', 'activation', 'certificates', 'backends'],
+    answer: () => ({ fails: 'unlicensed' }),
+  });
+  poller.start();
+
+  await vi.advanceTimersByTimeAsync(30_000);
+
+  expect(poller.hadFirstRuns).toBe(true);
+  const skipped = { collector: 'certificates', reason: 'unlicensed' };
+  expect(valueOf(await page(), 'zlb_collector_skipped_total', skipped)).toBe(1);
+});
+
+it('the poller repeats at once what failed while the appliance was away, and does not wait ten minutes for its schedule', async () => {
+  let isAway = true;
+  const { poller, asked, page } = givenPoller({
+    names: ['farms', 'certificates'],
+    answer: (key) => (isAway ? { fails: 'connect' } : answering()(key)),
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(asked.map(({ key }) => key)).toContain('listCertificates');
+
+  isAway = false;
+  await vi.advanceTimersByTimeAsync(40_000);
+
+  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(1);
+});
