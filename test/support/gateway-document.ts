@@ -1,6 +1,6 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { type AdminRoutesParts, registerAdminRoutes } from '../../src/admin/http/admin-routes.ts';
-import { registerDocs } from '../../src/admin/http/docs-page.ts';
+import { registerDocs } from '../../src/admin/http/gateway-pages.ts';
 import { registerChangeRoutes, type ChangeRoutesParts } from '../../src/admin/http/change-routes.ts';
 
 /** The documentation of the gateway's listener, with routes that nobody calls. */

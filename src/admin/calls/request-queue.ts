@@ -47,8 +47,8 @@ export interface RequestQueueParts {
   /** Returns the maximum of concurrent reads per appliance; a reload may change it. */
   readonly maxReads: () => number;
   /**
-   * Maximum of waiting requests of one kind per appliance; one principal gets at most half of it,
-   * and loses a place to one that has fewer.
+   * Maximum of waiting requests of one kind per appliance. A principal may fill half of it, and gives
+   * a place up to a principal that has fewer.
    */
   readonly maxWaiting: number;
   readonly maxQueueWaitMs: number;

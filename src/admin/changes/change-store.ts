@@ -28,7 +28,7 @@ export interface ChangeEntry extends StoredChange {
   sealed: StoredChange['sealed'];
   /** True while its record is being changed: others are refused meanwhile. */
   isLocked: boolean;
-  /** The alerts of a proposal that fire now; those in `change`, as on disk, follow later. */
+  /** The alerts that fire now. The journal has `change.alerts`, which the next sweep brings up to date. */
   firingAlerts: readonly AlertSource[];
   /** How it ended, until that is stored. */
   ending?: Ending;

@@ -17,7 +17,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller, Principal } from '../policy/principal.ts';
 import { frozenProblem } from '../policy/freeze.ts';
-import { AdminProblem } from '../policy/problem.ts';
+import { AdminProblem, malformedBody } from '../policy/problem.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { AdminCall } from '../calls/admin-call.ts';
@@ -28,6 +28,7 @@ import {
   type AlertSource,
   type Change,
   type ChangeDryRun,
+  type ChangeEvent,
   type ChangePlan,
   isOver,
   planLines,
@@ -42,14 +43,7 @@ import { planChange, type PlannedChange, titleOf } from './plan.ts';
 import { sweep } from './recover.ts';
 import type { Repair } from './repairs.ts';
 import { startRun, type StartedChange } from './run.ts';
-import {
-  type ChangeRequest,
-  malformedBody,
-  type NewChange,
-  newIdentity,
-  readChangeRequest,
-  type Task,
-} from './task.ts';
+import { type ChangeRequest, type NewChange, newIdentity, readChangeRequest, type Task } from './task.ts';
 
 export const maxOpenPerPrincipal = 20;
 
@@ -110,10 +104,10 @@ export class Changes {
   }
 
   /**
-   * Plans what the body of a change describes, runs it at once, and reports what its steps do. It
-   * waits instead if a call of it needs approval.
+   * Plans what the body of a change describes, runs it at once, and reports its start and what its
+   * steps do. It waits instead if a call of it needs approval.
    */
-  async run(request: ChangeRequest, caller: Caller, onEvent: (event: StepEvent) => void) {
+  async run(request: ChangeRequest, caller: Caller, onEvent: (event: ChangeEvent) => void) {
     const wanted = readChangeRequest(request, this.#context);
     const { change, over } = await this.#whileOpen(wanted, caller, () => this.#planAndRun(wanted, caller, onEvent));
     return { change: shownTo(this.#context, caller.principal, change), over: over && this.#shown(caller, over) };
@@ -151,7 +145,7 @@ export class Changes {
     while (underWay.size > 0) await Promise.allSettled(underWay);
   }
 
-  /** Stops waiting for what is under way; the next start finds out what became of it. */
+  /** Aborts what is under way, and waits until it has stopped; the next start finds out what became of it. */
   async close(): Promise<void> {
     this.#context.stopping.abort();
     await Promise.allSettled(this.#context.underWay);
@@ -176,7 +170,7 @@ export class Changes {
     return planned;
   }
 
-  async #planAndRun(wanted: NewChange, caller: Caller, onEvent: (event: StepEvent) => void): Promise<StartedChange> {
+  async #planAndRun(wanted: NewChange, caller: Caller, onEvent: (event: ChangeEvent) => void): Promise<StartedChange> {
     const context = this.#context;
     let step = 0;
     const onStepEvent = (event: StepEvent): void => {
@@ -198,12 +192,14 @@ export class Changes {
     const submitted = { change: recordOf(context, planned, caller), sealed: sealedOf(planned, caller) };
     const decision = { by: caller.principal.name, what: 'started', reason: submitted.change.reason } as const;
     const approved = transition(submitted, { state: 'approved', decision }, new Date(context.now()).toISOString());
-    return await startRun(context, { planned, runner, onEvent: onStepEvent }, async () =>
-      context.store.add(approved, caller),
-    );
+    return await startRun(context, { planned, runner, onEvent: onStepEvent }, async () => {
+      const entry = await context.store.add(approved, caller);
+      onEvent({ event: 'started', change: shownTo(context, caller.principal, entry.change) });
+      return entry;
+    });
   }
 
-  /** Stores a change that waits, with its body, of which its plan has no more than is shown. */
+  /** Stores a waiting change together with its whole body: the plan only has the masked one. */
   async #storeWaiting(planned: PlannedChange, caller: Caller): Promise<Change> {
     const { task } = planned;
     const content = 'content' in task ? task.content : undefined;
@@ -218,7 +214,7 @@ export class Changes {
   async #whileOpen<Value>(wanted: NewChange, caller: Caller, work: () => Promise<Value>): Promise<Value> {
     assertMayPlan(this.#context, wanted, caller);
     const { planning } = this.#context;
-    const counted = { ...caller };
+    const counted = { principal: caller.principal };
     planning.add(counted);
     try {
       return await work();

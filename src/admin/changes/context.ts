@@ -34,6 +34,6 @@ export interface ChangesContext extends ChangesParts {
   readonly digestKey: string;
   readonly stopping: AbortController;
   readonly underWay: Set<Promise<unknown>>;
-  /** The callers whose changes are being planned, or stored. */
-  readonly planning: Set<Caller>;
+  /** Who asked for the changes that are being planned or stored. */
+  readonly planning: Set<Pick<Caller, 'principal'>>;
 }

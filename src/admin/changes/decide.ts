@@ -62,8 +62,8 @@ export async function decide(
 }
 
 /**
- * Replaces the alerts of a proposal that fire, and ends it without any. During a decision they are
- * only set: an approval that still plans is then refused, and the next sweep stores or ends the rest.
+ * Replaces the firing alerts of a proposal, and ends one without any. During a decision, only memory
+ * changes: an approval that still plans is then refused, and the next sweep does the rest.
  */
 export async function setAlerts(
   { store }: ChangesContext,

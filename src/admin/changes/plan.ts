@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { endpoints } from '../../appliance/api/table.ts';
 import { parseRoute } from '../../appliance/route.ts';
-import { isRecord, parseJson, toError } from '../../lib/check.ts';
+import { assert, isRecord, parseJson, toError } from '../../lib/check.ts';
 import { probeL4Before } from '../calls/l4-probe.ts';
 import { maskBody } from '../calls/mask.ts';
 import type { DryRun } from '../calls/dry-run.ts';
@@ -183,7 +183,8 @@ export async function planAgain(
   { change, sealed }: StoredChange,
   approver: Caller,
 ): Promise<PlannedChange> {
-  const again = {
+  assert(sealed, 'a change that waits has its sealed parts');
+  const wanted = {
     id: change.id,
     appliance: change.appliance,
     task: taskOf(context.recipes(), { change, sealed }),
@@ -192,9 +193,9 @@ export async function planAgain(
     backupFirst: change.backup_first,
     waitSeconds: change.wait_seconds,
     askedAtMs: Date.parse(change.created),
-    digestKey: sealed?.salt ?? '',
+    digestKey: sealed.salt,
   };
-  return await planChange(context, again, approver);
+  return await planChange(context, wanted, approver);
 }
 
 function taskOf(recipes: readonly Recipe[], { change, sealed }: StoredChange): Task {

@@ -59,8 +59,8 @@ const sliceMs = 5;
 const maxAlerts = 100;
 
 /**
- * Proposes the repairs of alerts, for a person to approve. It has the alerts of a repair until its
- * change is stored; then the change has them.
+ * Proposes the repairs of alerts, for a person to approve. Keeps the alerts of a repair until its
+ * change is stored; after that, the entry of the change has them.
  */
 export class Proposals {
   readonly #parts: ProposalsParts;

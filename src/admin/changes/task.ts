@@ -6,7 +6,7 @@ import { maskedTexts } from '../calls/mask.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { isWriteRisk } from '../policy/policy.ts';
-import { AdminProblem } from '../policy/problem.ts';
+import { malformedBody } from '../policy/problem.ts';
 import { jsonContent, type Write } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { allRecipes } from '../recipes/recipes.ts';
@@ -204,8 +204,4 @@ function assertRecipeInput(
   if (absent) throw malformedBody(`${name} needs ${absent[0]}, as a file`);
   if (Object.keys(files).some((each) => !Object.hasOwn(ofRecipe, each)))
     throw malformedBody(`${name} takes ${Object.keys(ofRecipe).join(', ') || 'none'} as files`);
-}
-
-export function malformedBody(because: string): AdminProblem {
-  return new AdminProblem('malformed_body', { detail: `${because}; nothing was sent.` });
 }

@@ -146,7 +146,7 @@ function registerParameters(app: FastifyInstance, { gateway, operations }: Admin
   });
 }
 
-/** Searches of the audit under way, of which one is made at a time; half of them of one token. */
+/** The most searches of the audit that wait. They run one by one; one token may have half of the places. */
 export const maxSearches = 8;
 
 function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): void {

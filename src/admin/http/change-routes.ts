@@ -14,7 +14,6 @@ import {
   decisionWords,
   openStates,
   type ShownChange,
-  type StepEvent,
 } from '../changes/change.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
@@ -138,15 +137,10 @@ async function sendRun(
   const isDetached = body.detach === true;
   const lines = new PassThrough();
   const write = (event: ChangeEvent): void => void (lines.writable && lines.write(`${JSON.stringify(event)}\n`));
-  const early: StepEvent[] = [];
-  let onEvent = (event: StepEvent): void => void early.push(event);
   const runner = isDetached ? { ...caller, signal: new AbortController().signal } : caller;
-  const { change, over } = await changes.run(body, runner, (event) => onEvent(event));
+  const { change, over } = await changes.run(body, runner, isDetached ? () => undefined : write);
   if (!over || isDetached) return await reply.send(accepted(reply, change));
   const alive = setInterval(() => lines.writable && lines.write('\n'), keepaliveMs);
-  write({ event: 'started', change });
-  for (const event of early) write(event);
-  onEvent = write;
   void over
     .then((ended) => write({ event: 'over', change: ended }))
     .finally(() => {

@@ -26,7 +26,6 @@ export interface GatewaySettings extends Settings {
 
 export interface GatewayDependencies {
   readonly fleet: Pick<Fleet, 'refresh' | 'status' | 'statusOf'>;
-  /** See `History.recordCall`. */
   readonly recordInHistory: GatewayParts['recordInHistory'];
   readonly metrics: AdminMetrics;
   readonly resolver: HostResolver;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Changes } from '../changes/changes.ts';
-import { AdminProblem } from '../policy/problem.ts';
+import { AdminProblem, unknownPath } from '../policy/problem.ts';
 import type { AdminCall } from '../calls/admin-call.ts';
 import type { Operations } from '../policy/operation.ts';
 import { authorise } from '../policy/policy.ts';
@@ -82,12 +82,5 @@ function onlyAppliance(covered: readonly string[]): string {
   if (only !== undefined && more.length === 0) return only;
   throw new AdminProblem('appliance_not_named', {
     detail: `This path names no appliance, and the token covers ${covered.length} of those configured.`,
-  });
-}
-
-export function unknownPath(): AdminProblem {
-  return new AdminProblem('unknown_path', {
-    detail: 'The gateway has no such path; nothing was sent.',
-    remedy: 'The API of an appliance is under /appliances/NAME/…, such as /appliances/NAME/farms; see GET /docs.',
   });
 }

@@ -3,9 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { TokenBuckets } from '../../lib/token-bucket.ts';
-import { malformedBody } from '../changes/task.ts';
 import { decode } from '../../appliance/decode.ts';
-import { AdminProblem } from '../policy/problem.ts';
+import { AdminProblem, malformedBody } from '../policy/problem.ts';
 import type { BodyKind } from '../../appliance/api/row.ts';
 import {
   type BodyLimits,

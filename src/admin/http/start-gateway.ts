@@ -166,7 +166,7 @@ function withoutSettings(services: GatewayServices): Omit<GatewayServices, 'sett
   return lasting;
 }
 
-/** Returns the appliances whose key for changes is another one than that of polling. */
+/** Returns the appliances that have an admin_api_key. */
 function appliancesWithOwnKey({ appliances, settings }: GatewayServices): readonly AdminAppliance[] {
   return settings.appliances.flatMap(({ name, adminApiKey }) => (adminApiKey && appliances.get(name)) || []);
 }

@@ -277,6 +277,17 @@ export function methodNotAllowed(methods: readonly string[]): AdminProblem {
   });
 }
 
+export function unknownPath(): AdminProblem {
+  return new AdminProblem('unknown_path', {
+    detail: 'The gateway has no such path; nothing was sent.',
+    remedy: 'The API of an appliance is under /appliances/NAME/…, such as /appliances/NAME/farms; see GET /docs.',
+  });
+}
+
+export function malformedBody(because: string): AdminProblem {
+  return new AdminProblem('malformed_body', { detail: `${because}; nothing was sent.` });
+}
+
 /** Returns the problem of a bug; the caller does not learn its message. */
 export function internalError(cause: unknown): AdminProblem {
   return new AdminProblem('internal_error', { detail: 'The gateway failed.', cause });

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fastify } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { registerConsole } from '../../../../src/admin/http/gateway-page.ts';
+import { registerConsole } from '../../../../src/admin/http/gateway-pages.ts';
 
 describe('the console', () => {
   it('loads its parts only from this server, and runs nothing else', async () => {
