@@ -122,9 +122,9 @@ export class FleetPoller<Appliance extends PolledAppliance> {
     return this.#parts.store.exposition(form, appliances, withoutConfiguredLabels);
   }
 
-  /** True once the first group of collectors of every appliance ran or was skipped. */
+  /** True once it was started, and the first group of collectors of every appliance ran or was skipped. */
   get ready(): boolean {
-    this.#wasReady ||= this.#pollers.every((poller) => poller.hadFirstRuns);
+    this.#wasReady ||= this.#isStarted && this.#pollers.every((poller) => poller.hadFirstRuns);
     return this.#wasReady;
   }
 
