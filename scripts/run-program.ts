@@ -10,10 +10,7 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/**
- * Runs a program to its end and returns what it wrote; throws an ProgramError with its last lines
- * when it fails.
- */
+/** Runs a program and returns what it wrote; throws a ProgramError with its last lines if it fails. */
 export function run(program: string, words: readonly string[], { cwd, env = {} }: RunOptions = {}): string {
   const { status, stdout, stderr, error } = spawnSync(program, words, {
     cwd,

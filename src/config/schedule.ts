@@ -27,9 +27,8 @@ export function schedule(text: string): Result<string> {
 }
 
 /**
- * Returns the two schedules of which a crontab would make one: with a day of month and a day of
- * week, it runs on each day that fits either, and here only on days that fit both. Undefined for a
- * schedule with one of them.
+ * Splits a schedule with a day of month and a day of week in two, one for each: a crontab runs on
+ * the days of both, and this program only on days that fit both. Undefined for any other schedule.
  */
 export function eitherDay(expression: string): readonly [string, string] | undefined {
   const [second, minute, hour, day = '*', month, weekday = '*'] = expression.split(' ');

@@ -31,7 +31,7 @@ export interface ConfiguredReading {
   readonly objects: string;
 }
 
-/** An unchanged reading, of which only the time is stored. */
+/** An unchanged reading; only its time is stored. */
 export type SeenReading = Pick<ConfiguredReading, 'appliance' | 'collector' | 'farm' | 'askedMs'>;
 
 /** A call as it is stored; `untilMs` is absent while it is under way. */

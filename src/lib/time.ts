@@ -80,8 +80,8 @@ export function steadyNow(): number {
 }
 
 /**
- * Creates an elapsed clock: milliseconds with no particular origin, of which a difference never
- * understates an age. The monotonic clock stops while a virtual machine is paused, and the system
+ * Creates an elapsed clock: milliseconds with no particular origin, whose differences never
+ * understate an age. The monotonic clock stops while a virtual machine is paused, and the system
  * clock can be set back; between two calls, the one that moved further counts.
  */
 export function createElapsedClock(unixNow: () => number, steadyNow: () => number): () => number {
