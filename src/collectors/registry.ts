@@ -20,8 +20,8 @@ import { vipCollector } from './vip.ts';
 import { vpnCollector } from './vpn.ts';
 
 /**
- * All collectors, in the order of their first run, of their priority when an appliance is short of
- * time, and of the exposition.
+ * All collectors, in the order of the exposition. At the limit of series, the first ones keep theirs.
+ * The steps of the very first one go before all others (scheduler/job.ts).
  */
 export const collectors: readonly Collector[] = [
   farmsCollector,
