@@ -11,20 +11,18 @@ export interface Configuration {
   readonly exposedKeyFiles?: readonly string[] | undefined;
 }
 
-export interface LoadedConfiguration {
-  readonly configuration: Configuration;
-  /** Called once a later configuration is applied; until then, the one before stays active. */
-  readonly markActive: () => void;
-}
-
 /** A configuration that can be read again, on request or because a file that it names has changed. */
 export class ConfigurationSource {
   readonly #paths: readonly string[];
-  readonly #read: (files: Files) => Promise<Configuration>;
+  readonly #readFrom: (files: Files) => Promise<Configuration>;
   /** Shared by all readings, so that a file that hangs is not read again meanwhile. */
   readonly #access = createFileAccess();
+  /** The files of the configuration that is applied. */
   #active: Files | undefined;
-  #newest: Files | undefined;
+  /** Those of the configuration that was read last, which may be applied next. */
+  #read: Files | undefined;
+  /** Those that `load` tried last, also if they were refused. */
+  #tried: Files | undefined;
   /**
    * Compared with the disk. Includes the files of a refused change, or it would be refused again
    * and again.
@@ -35,20 +33,20 @@ export class ConfigurationSource {
    * `paths` has the main files, which are read again on request alone: those of `--config.file` and
    * `--web.config.file`, as far as they are given.
    */
-  constructor(paths: readonly string[], read: (files: Files) => Promise<Configuration>) {
+  constructor(paths: readonly string[], readFrom: (files: Files) => Promise<Configuration>) {
     this.#paths = paths;
-    this.#read = read;
+    this.#readFrom = readFrom;
   }
 
-  /** False if the main files that `load` read last are not active. */
+  /** False if the main files that `load` tried last are not active. */
   get isMainActive(): boolean {
-    return this.#paths.every((path) => this.#newest?.mainTexts.get(path) === this.#active?.mainTexts.get(path));
+    return this.#paths.every((path) => this.#tried?.mainTexts.get(path) === this.#active?.mainTexts.get(path));
   }
 
   /** Reads all of it. Rejects with a ConfigError. */
-  async load(): Promise<LoadedConfiguration> {
+  async load(): Promise<Configuration> {
     const files = createFiles(this.#paths, { access: this.#access });
-    this.#newest = files;
+    this.#tried = files;
     try {
       return await this.#loadFrom(files);
     } finally {
@@ -61,21 +59,24 @@ export class ConfigurationSource {
    * Reads the files that the active main files name: API keys, certificates, lists of appliances.
    * Resolves to undefined if none of them has changed.
    */
-  async loadChanged(): Promise<LoadedConfiguration | undefined> {
+  async loadChanged(): Promise<Configuration | undefined> {
     if (!this.#active || !(await this.#watched?.haveChanged())) return undefined;
     const files = createFiles(this.#paths, { kept: this.#active.mainTexts, access: this.#access });
     this.#watched = files;
     return await this.#loadFrom(files);
   }
 
-  async #loadFrom(files: Files): Promise<LoadedConfiguration> {
-    const configuration = await this.#read(files);
-    const markActive = (): void => {
-      this.#active = files;
-      this.#watched = files;
-    };
+  /** Call it once the configuration that was loaded last is applied. */
+  markActive(): void {
+    this.#active = this.#read;
+    this.#watched = this.#read;
+  }
+
+  async #loadFrom(files: Files): Promise<Configuration> {
+    const configuration = await this.#readFrom(files);
+    this.#read = files;
     // The exporter starts with the first one, or not at all.
-    if (!this.#active) markActive();
-    return { configuration: { ...configuration, exposedKeyFiles: files.exposedKeyFiles }, markActive };
+    if (!this.#active) this.markActive();
+    return { ...configuration, exposedKeyFiles: files.exposedKeyFiles };
   }
 }

@@ -4,7 +4,7 @@ import { type Result, toError } from '../lib/check.ts';
 import { FileKindError } from '../lib/disk.ts';
 import { ListenError, RestartNeededError } from '../lib/listen.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
-import type { Configuration, ConfigurationSource, LoadedConfiguration } from './configuration-source.ts';
+import type { Configuration, ConfigurationSource } from './configuration-source.ts';
 
 interface ReloaderParts {
   readonly source: ConfigurationSource;
@@ -50,7 +50,7 @@ export class Reloader {
   /** Starts to apply changes of the files that the configuration names. */
   watchFiles(): void {
     this.#timer = setTimeout(() => {
-      const loadChanged = (): Promise<LoadedConfiguration | undefined> => this.#parts.source.loadChanged();
+      const loadChanged = () => this.#parts.source.loadChanged();
       void this.#enqueue(() => this.#loadAndApply(loadChanged, 'a file that it names changed')).then(() => {
         if (!this.#isClosed) this.watchFiles();
       });
@@ -70,16 +70,16 @@ export class Reloader {
     return run;
   }
 
-  async #loadAndApply(load: () => Promise<LoadedConfiguration | undefined>, because: string): Promise<Result<string>> {
+  async #loadAndApply(load: () => Promise<Configuration | undefined>, because: string): Promise<Result<string>> {
     const { source, apply, self, log, now } = this.#parts;
     try {
-      const loaded = await load();
+      const configuration = await load();
       if (this.#isClosed) return stopping;
-      if (!loaded) return { value: 'no file differs' };
-      const applied = apply(loaded.configuration);
+      if (!configuration) return { value: 'no file differs' };
+      const applied = apply(configuration);
       this.#applying = applied.catch(() => undefined);
       const summary = await applied;
-      loaded.markActive();
+      source.markActive();
       log.info({ summary, because }, 'configuration applied');
       // A changed API key does not repair a main file on disk that was refused.
       if (source.isMainActive) self.recordLoaded(now());
@@ -94,20 +94,14 @@ export class Reloader {
     const { self, log } = this.#parts;
     self.recordRefused();
     const message = 'configuration refused, the one before stays in force';
-    if (isForPeople(thrown)) {
-      log.error({ problems: thrown.message.split('\n') }, message);
-      return thrown.message;
+    const error = toError(thrown);
+    // Their messages are written for the person who changes the configuration.
+    if ([ConfigError, ListenError, RestartNeededError, FileKindError].some((kind) => error instanceof kind)) {
+      log.error({ problems: error.message.split('\n') }, message);
+      return error.message;
     }
     // A bug; its message may contain anything.
-    log.error({ err: toError(thrown) }, message);
+    log.error({ err: error }, message);
     return 'internal error while applying it; the log has the details';
   }
-}
-
-/**
- * Returns true if the message of an error is written for the person who changes the configuration.
- */
-function isForPeople(thrown: unknown): thrown is Error {
-  const kinds = [ConfigError, ListenError, RestartNeededError, FileKindError];
-  return kinds.some((kind) => thrown instanceof kind);
 }

@@ -49,9 +49,8 @@ export const run: Command = async (context) => {
     },
   );
   // A file may hang.
-  const loaded = await Promise.race([source.load(), untilStopped(stopped)]);
-  if (!loaded) return 0;
-  const { configuration } = loaded;
+  const configuration = await Promise.race([source.load(), untilStopped(stopped)]);
+  if (!configuration) return 0;
   const log = createLog({ level: flags['log.level'] ?? 'info', format: flags['log.format'] });
   const { version } = build;
   log.logger.info({ version, node: process.versions.node, configuration: file ?? 'environment' }, 'starting');

@@ -51,7 +51,7 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
     settings: rarely(await loadSettings({ file, env: {}, files })),
   }));
   const daemon = await startDaemon({
-    ...(await source.load()).configuration,
+    ...(await source.load()),
     source,
     listenAddress: '127.0.0.1:0',
     build: { version: '0.0.0', revision: 'test', nodeVersion: 'v24' },

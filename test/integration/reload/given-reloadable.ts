@@ -76,7 +76,7 @@ export async function givenReloadable(
     web: webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env: {}, files: seen }),
   }));
   const daemon = await startDaemon({
-    ...(await source.load()).configuration,
+    ...(await source.load()),
     source,
     enableLifecycle: true,
     listenAddress: '127.0.0.1:0',

@@ -25,7 +25,7 @@ function givenSource() {
     load: () => source.load(),
     loadChanged: async () => {
       const changed = await source.loadChanged();
-      changed?.markActive();
+      if (changed) source.markActive();
       return changed !== undefined;
     },
     setKey: (text: string) => writeFileSync(key, text),
