@@ -12,7 +12,7 @@ import { TransitionHistory } from '../state/transition-history.ts';
 /** All appliances together, as routes and the gateway use them. */
 export type Fleet = Pick<
   FleetPoller<PolledAppliance>,
-  'appliances' | 'watches' | 'exposition' | 'ready' | 'status' | 'statusOf' | 'transitions' | 'refresh'
+  'appliances' | 'watches' | 'exposition' | 'isReady' | 'status' | 'statusOf' | 'transitions' | 'refresh'
 >;
 
 /** The part of an appliance's settings that the fleet itself uses. */
@@ -123,7 +123,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   }
 
   /** True once it was started, and the first group of collectors of every appliance ran or was skipped. */
-  get ready(): boolean {
+  get isReady(): boolean {
     this.#wasReady ||= this.#isStarted && this.#pollers.every((poller) => poller.hadFirstRuns);
     return this.#wasReady;
   }

@@ -240,7 +240,7 @@ function registerPages(app: FastifyInstance, dependencies: MetricsAppDependencie
     exporter: () => ({
       version: build.version,
       isDemonstration,
-      ready: fleet.ready,
+      isReady: fleet.isReady,
       processStatistics: processMonitor.read(),
       configuration: self.configuration,
       adminUrl: adminUrl(),
@@ -257,11 +257,11 @@ function registerPages(app: FastifyInstance, dependencies: MetricsAppDependencie
 function registerHealth(app: FastifyInstance, fleet: Fleet): void {
   app.get('/-/healthy', (_request, reply) => reply.type(plainText).send('Healthy.\n'));
   app.get('/-/ready', (_request, reply) => {
-    const ready = fleet.ready;
+    const { isReady } = fleet;
     return reply
-      .code(ready ? 200 : 503)
+      .code(isReady ? 200 : 503)
       .type(plainText)
-      .send(ready ? 'Ready.\n' : 'Not ready: some collectors have not run yet.\n');
+      .send(isReady ? 'Ready.\n' : 'Not ready: some collectors have not run yet.\n');
   });
 }
 

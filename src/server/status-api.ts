@@ -70,7 +70,7 @@ function describeTwin(twin: TwinStatus | undefined) {
 }
 
 export interface StatusApiDependencies {
-  readonly fleet: Pick<Fleet, 'appliances' | 'statusOf' | 'transitions' | 'ready' | 'watches'>;
+  readonly fleet: Pick<Fleet, 'appliances' | 'statusOf' | 'transitions' | 'isReady' | 'watches'>;
   readonly shardWatching: (appliance: string) => number | undefined;
   readonly twinOf: TwinWatch['twinOf'];
   readonly build: { readonly version: string };
@@ -152,7 +152,7 @@ export function registerStatusApi(
     responses.assertRoom(request);
     const isRequested = (name: string): boolean => names.size === 0 || names.has(name);
     const transitions = fleet.transitions.filter(({ appliance }) => isRequested(appliance));
-    const head = { version: build.version, demonstration: isDemonstration, ready: fleet.ready, transitions };
+    const head = { version: build.version, demonstration: isDemonstration, ready: fleet.isReady, transitions };
     const asked = fleet.appliances.map(({ name }) => name).filter(isRequested);
     const contents = await contentsOf(head, asked);
     return responses.send(request, reply.type('application/json; charset=utf-8'), { contents });

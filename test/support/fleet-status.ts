@@ -107,7 +107,7 @@ export function exporterInfo(given: Partial<ExporterInfo> = {}): ExporterInfo {
   return {
     version: '1.2.3',
     isDemonstration: false,
-    ready: true,
+    isReady: true,
     processStatistics: { startedAtMs: nowMs - 90 * minuteMs, memoryBytes: 90 * 1_048_576, loopDelayMs: 1 },
     configuration: { isInForce: true, loadedAtMs: nowMs - 90 * minuteMs },
     adminUrl: undefined,

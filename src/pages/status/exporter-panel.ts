@@ -21,8 +21,8 @@ export interface ExporterInfo {
   readonly version: string;
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
-  /** True if every collector has run once. */
-  readonly ready: boolean;
+  /** True once the first collectors of all appliances have run. */
+  readonly isReady: boolean;
   readonly processStatistics: ProcessStatistics;
   readonly configuration: ConfigurationState;
   /** Base URL of the admin gateway; undefined while it is off. */
@@ -46,7 +46,7 @@ export function exporterProblem({ configuration }: ExporterInfo): Problem | unde
 const mebibyte = 1_048_576;
 
 export function exporterPanel(
-  { version, ready, processStatistics, configuration }: ExporterInfo,
+  { version, isReady, processStatistics, configuration }: ExporterInfo,
   summary: HealthSummary,
 ): Markup {
   const nowMs = summary.takenAtMs;
@@ -62,7 +62,7 @@ export function exporterPanel(
   return definitionList([
     ['Version', version],
     ['Runs for', age(startedAtMs, nowMs)],
-    ['First round', ready ? 'done' : stateMark('unknown', 'under way')],
+    ['First round', isReady ? 'done' : stateMark('unknown', 'under way')],
     ['Readings', readings.length === 0 ? 'none' : readings.join(', ')],
     ['Series of readings', html`${series.toLocaleString('en')} <small>on /metrics with those of the exporter</small>`],
     ['Memory', `${Math.round(memoryBytes / mebibyte / 5) * 5} MiB`],

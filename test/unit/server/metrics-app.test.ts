@@ -439,7 +439,7 @@ function givenApp({
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
     watches: (appliance) => names.includes(appliance),
     exposition: page ?? ((form, appliances) => store.exposition(form, appliances)),
-    get ready() {
+    get isReady() {
       return state.ready;
     },
     status() {

@@ -81,7 +81,7 @@ function given(status: FleetStatus) {
         state.onDescribe?.();
         return state.status.appliances.find((each) => each.name === name);
       },
-      ready: true,
+      isReady: true,
       watches: (name) => status.appliances.some((each) => each.name === name),
     },
     shardWatching: () => undefined,
