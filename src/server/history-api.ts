@@ -24,7 +24,7 @@ const HistoryQuery = Type.Object({
 const oneToMaxFound = /^(?:[1-9]\d{0,2}|1000)$/;
 const nextPattern = /^-?\d{1,15}\.\d{1,15}$/;
 
-export interface HistoryApiDependencies {
+export interface HistoryApiParts {
   readonly history: Pick<History, 'findText'>;
   readonly fleet: { readonly watches: (appliance: string) => boolean };
   readonly shardWatching: (appliance: string) => number | undefined;
@@ -35,7 +35,7 @@ export interface HistoryApiDependencies {
 /** Registers `GET /api/history`: what changed, the newest first. */
 export function registerHistoryApi(
   app: FastifyInstance,
-  { history, fleet, shardWatching, log, now }: HistoryApiDependencies,
+  { history, fleet, shardWatching, log, now }: HistoryApiParts,
 ): void {
   const throttledLog = new ThrottledLog(log);
   const routes = app.withTypeProvider<SchemaTypes>();

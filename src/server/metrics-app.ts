@@ -23,7 +23,7 @@ import type { ShardInfo } from '../pages/status/overall-status.ts';
 import { registerStatusPage } from '../pages/status/status-page.ts';
 import { plainText, type WebAccess } from './web-access.ts';
 
-export interface MetricsAppDependencies {
+export interface MetricsAppParts {
   readonly fleet: Fleet;
   /** Returns the index of the other shard that watches an appliance; undefined if none does. */
   readonly shardWatching: (appliance: string) => number | undefined;
@@ -55,9 +55,9 @@ export interface MetricsAppDependencies {
  * Creates the listener for Prometheus and for people. It only reads, except for the reload, if that
  * is enabled.
  */
-export function createMetricsApp(dependencies: MetricsAppDependencies): FastifyInstance {
-  const { fleet, reload, log, adminUrl } = dependencies;
-  const { app } = dependencies.access;
+export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
+  const { fleet, reload, log, adminUrl } = parts;
+  const { app } = parts.access;
   const responses = limitUnfinished(app, log);
   ignoreBodies(app);
   rejectWrongMethods(app);
@@ -80,11 +80,11 @@ export function createMetricsApp(dependencies: MetricsAppDependencies): FastifyI
       .send(status >= 500 ? 'Internal error, see the log.\n' : `${error.message}\n`);
   });
 
-  registerMetrics(app, { ...dependencies, responses });
+  registerMetrics(app, { ...parts, responses });
   registerServiceDiscovery(app, fleet);
-  registerPages(app, dependencies);
-  registerStatusApi(app, { ...dependencies, responses });
-  registerHistoryApi(app, dependencies);
+  registerPages(app, parts);
+  registerStatusApi(app, { ...parts, responses });
+  registerHistoryApi(app, parts);
   registerHealth(app, fleet);
   registerReload(app, reload);
   return app;
@@ -131,7 +131,7 @@ function rejectWrongMethods(app: FastifyInstance): void {
  */
 const ProbeQuery = Type.Object({ target: Type.String(), labels: Type.Optional(Type.Literal('target')) });
 
-interface MetricsDependencies extends MetricsAppDependencies {
+interface MetricsParts extends MetricsAppParts {
   readonly responses: UnfinishedResponses;
 }
 
@@ -144,7 +144,7 @@ interface ExpositionRequest {
 /** The most pages of named appliances that are rendered at once: each takes more than a megabyte. */
 export const maxExpositionsAtOnce = 4;
 
-function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, responses }: MetricsDependencies): void {
+function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, responses }: MetricsParts): void {
   const inExpositionSlot = createSlots(maxExpositionsAtOnce);
 
   /** Makes the exposition of all appliances, which readers share, or that of those named. */
@@ -230,8 +230,8 @@ function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
   });
 }
 
-function registerPages(app: FastifyInstance, dependencies: MetricsAppDependencies): void {
-  const { fleet, shardWatching, shard, self, build, isDemonstration, withCommandName, adminUrl, now } = dependencies;
+function registerPages(app: FastifyInstance, parts: MetricsAppParts): void {
+  const { fleet, shardWatching, shard, self, build, isDemonstration, withCommandName, adminUrl, now } = parts;
   const processMonitor = createProcessMonitor(now);
   app.addHook('onClose', async () => processMonitor.close());
   registerStatusPage(app, {
@@ -247,9 +247,9 @@ function registerPages(app: FastifyInstance, dependencies: MetricsAppDependencie
       shard: shard(),
     }),
     withCommandName,
-    lastMinuteOf: dependencies.lastMinuteOf,
-    history: dependencies.history,
-    twinOf: dependencies.twinOf,
+    lastMinuteOf: parts.lastMinuteOf,
+    history: parts.history,
+    twinOf: parts.twinOf,
     now,
   });
 }
@@ -268,7 +268,7 @@ function registerHealth(app: FastifyInstance, fleet: Fleet): void {
 /**
  * Registers `POST /-/reload`, as in Prometheus; without `reload` it answers how to switch it on.
  */
-function registerReload(app: FastifyInstance, reload: MetricsAppDependencies['reload']): void {
+function registerReload(app: FastifyInstance, reload: MetricsAppParts['reload']): void {
   app.post('/-/reload', async ({ headers }, reply) => {
     reply.type(plainText);
     if (!reload)

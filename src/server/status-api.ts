@@ -69,7 +69,7 @@ function describeTwin(twin: TwinStatus | undefined) {
   return { name, differences: described, ...(unlisted > 0 && { unlisted }), unknown: [...unknown], neverCompared };
 }
 
-export interface StatusApiDependencies {
+export interface StatusApiParts {
   readonly fleet: Pick<Fleet, 'appliances' | 'statusOf' | 'transitions' | 'isReady' | 'watches'>;
   readonly shardWatching: (appliance: string) => number | undefined;
   readonly twinOf: TwinWatch['twinOf'];
@@ -95,7 +95,7 @@ const maxSharedMs = 10_000;
  */
 export function registerStatusApi(
   app: FastifyInstance,
-  { fleet, shardWatching, twinOf, build, isDemonstration, now, responses }: StatusApiDependencies,
+  { fleet, shardWatching, twinOf, build, isDemonstration, now, responses }: StatusApiParts,
 ): void {
   /** An unchanged appliance keeps its status object, and so its JSON. */
   const texts = new WeakMap<ApplianceStatus, string>();

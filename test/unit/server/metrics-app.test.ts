@@ -4,11 +4,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  createMetricsApp,
-  maxExpositionsAtOnce,
-  type MetricsAppDependencies,
-} from '../../../src/server/metrics-app.ts';
+import { createMetricsApp, maxExpositionsAtOnce, type MetricsAppParts } from '../../../src/server/metrics-app.ts';
 import { createWebAccess } from '../../../src/server/web-access.ts';
 import { openToAll } from '../../../src/server/web-policy.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
@@ -411,7 +407,7 @@ interface Given {
   readonly state?: { ready: boolean; adminUrl?: string };
   readonly statuses?: readonly ApplianceStatus[] | Error;
   readonly log?: string[];
-  readonly reload?: MetricsAppDependencies['reload'];
+  readonly reload?: MetricsAppParts['reload'];
   readonly findEvents?: () => Promise<string>;
   readonly page?: Fleet['exposition'];
 }
