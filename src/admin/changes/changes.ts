@@ -31,7 +31,6 @@ import {
   type ChangeEvent,
   type ChangePlan,
   isOver,
-  planLines,
   type ShownChange,
   type StepEvent,
   transition,
@@ -40,6 +39,7 @@ import { type ChangeEntry, ChangeStore } from './change-store.ts';
 import type { ChangesContext, ChangesParts } from './context.ts';
 import { assertMayRun, decide, type DecisionRequest, entryFor, maySeeChange, setAlerts, shownTo } from './decide.ts';
 import { planChange, type PlannedChange, titleOf } from './plan.ts';
+import { planLines } from './plan-lines.ts';
 import { sweep } from './recover.ts';
 import type { Repair } from './repairs.ts';
 import { startRun, type StartedChange } from './run.ts';

@@ -11,7 +11,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import { type AlertSource, AlertSourceSchema, type Change, isOver } from './change.ts';
 import type { Changes } from './changes.ts';
 import { titleOf } from './plan.ts';
-import { type AlertSender, keyOfTask, type Notification, type Repair, repairFor, type RepairParts } from './repairs.ts';
+import { keyOfTask, type Notification, type Repair, repairFor, type RepairParts } from './repairs.ts';
 
 /** The numbers of alerts of a notification, by what became of them. */
 export const AcceptedAlertsSchema = Type.Object({
@@ -81,7 +81,7 @@ export class Proposals {
    * Accepts a notification, and plans in the background: Alertmanager waits for nothing. Rejects with
    * an {@link AdminProblem} for that of another program.
    */
-  async accept(notification: Notification, sender: AlertSender): Promise<Static<typeof AcceptedAlertsSchema>> {
+  async accept(notification: Notification, sender: Caller): Promise<Static<typeof AcceptedAlertsSchema>> {
     const { metrics, log } = this.#parts;
     const { version, alerts, truncatedAlerts: truncated = 0 } = notification;
     if (version !== '4') throw otherVersion(version);
@@ -165,7 +165,7 @@ export class Proposals {
   }
 
   /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
-  #enqueue({ appliance, task, alerts }: Repair, sender: AlertSender): void {
+  #enqueue({ appliance, task, alerts }: Repair, sender: Caller): void {
     const { log } = this.#parts;
     const key = keyOf({ appliance, task });
     const repair: Repair = { appliance, task, alerts: withAlerts(this.#notProposed.get(key)?.alerts ?? [], alerts) };
@@ -180,7 +180,7 @@ export class Proposals {
     this.#planning.set(appliance, settled);
   }
 
-  async #plan(repair: Repair, sender: AlertSender): Promise<void> {
+  async #plan(repair: Repair, sender: Caller): Promise<void> {
     const { signal } = this.#stopping;
     const key = keyOf(repair);
     if (signal.aborted || this.#waiting.get(key) !== repair) return;

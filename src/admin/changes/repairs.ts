@@ -72,9 +72,6 @@ export interface Repair {
   alerts: readonly AlertSource[];
 }
 
-/** The Alertmanager that posts alerts; it waits for nothing. */
-export type AlertSender = Omit<Caller, 'signal'>;
-
 export interface RepairParts {
   readonly recipes: () => readonly Recipe[];
   readonly appliances: ReadonlyMap<string, unknown>;
@@ -88,7 +85,7 @@ export interface RepairParts {
 export function repairFor(
   { recipes, appliances, recorder }: RepairParts,
   { labels, annotations, startsAt }: Alert,
-  { principal, token }: AlertSender,
+  { principal, token }: Caller,
 ): Repair | undefined {
   const { alertname = '', appliance = '' } = labels;
   const rule = ruleFor(labels);

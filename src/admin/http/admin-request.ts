@@ -75,19 +75,11 @@ export function requestSubject(request: FastifyRequest): AuditSubject {
   };
 }
 
-export interface AdminHeaders {
-  readonly confirm: string | undefined;
-  readonly reason: string | undefined;
-  readonly dryRun: boolean;
-  readonly force: boolean;
-  readonly breakGlass: boolean;
-}
-
 /**
  * Throws an {@link AdminProblem} for a wrong value: a misspelled dry run must not become a real
  * call.
  */
-export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
+export function readAdminHeaders(headers: IncomingHttpHeaders) {
   const reason = headerText(headers, 'x-reason', (text) => decodePercent(text) ?? text);
   const force = headerFlag(headers, 'x-force');
   const breakGlass = headerFlag(headers, 'x-break-glass');

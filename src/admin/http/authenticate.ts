@@ -1,14 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AdminProblem } from '../policy/problem.ts';
-import { challenge, type Principal, type Principals, tokenExpired } from '../policy/principal.ts';
+import { challenge, type Caller, type Principals, tokenExpired } from '../policy/principal.ts';
 import { keyHeaderNames } from '../../appliance/api-key.ts';
 import { Secret } from '../../lib/secret.ts';
 import { networkOf } from '../../server/connections.ts';
-export interface Authenticated {
-  readonly principal: Principal;
-  readonly token: Secret;
-}
+
+type Authenticated = Pick<Caller, 'principal' | 'token'>;
 
 /** Wrong tokens allowed per network and minute; further failures get 429 and are not logged. */
 export const failuresPerMinute = 30;

@@ -21,12 +21,6 @@ export interface RelayRoutesParts {
   readonly bodies: Pick<RequestBodies, 'read'>;
 }
 
-/** The parts of a path: an appliance, and the path below its API. */
-interface RelayTarget {
-  readonly appliance: string;
-  readonly path: string;
-}
-
 /** Registers the paths whose requests the gateway sends to an appliance. */
 export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesParts): void {
   const { gateway, operations, changes, appliances, bodies } = parts;
@@ -47,7 +41,8 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
   async function relay(
     request: FastifyRequest,
     reply: FastifyReply,
-    { appliance, path }: RelayTarget,
+    /** `path` is below the API of the appliance. */
+    { appliance, path }: { readonly appliance: string; readonly path: string },
   ): Promise<FastifyReply> {
     const context = contextOf(request);
     const caller = callerOf(request);

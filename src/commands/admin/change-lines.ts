@@ -1,13 +1,8 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { DryRun } from '../../admin/calls/dry-run.ts';
-import {
-  type PlannedStep,
-  type ChangeState,
-  type ShownChange,
-  ShownChangeSchema,
-  objectionLines,
-} from '../../admin/changes/change.ts';
+import { type PlannedStep, type ChangeState, type ShownChange, ShownChangeSchema } from '../../admin/changes/change.ts';
+import { objectionLines } from '../../admin/changes/plan-lines.ts';
 import { parseReply } from './gateway-client.ts';
 import { recordsOf, renderJson } from './render.ts';
 import { jsonText, pairLines, tableLines } from '../table.ts';

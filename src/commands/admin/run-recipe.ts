@@ -1,4 +1,5 @@
-import { type ChangeEvent, type ChangeDryRun, type ShownChange, planLines } from '../../admin/changes/change.ts';
+import type { ChangeDryRun, ChangeEvent, ShownChange } from '../../admin/changes/change.ts';
+import { planLines } from '../../admin/changes/plan-lines.ts';
 import type { Recipe } from '../../admin/recipes/recipe.ts';
 import { oneLine } from '../../lib/text.ts';
 import { parseDuration } from '../../lib/time.ts';

@@ -26,7 +26,8 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
   const principals = createPrincipals([givenEntry('token', { name: 'alertmanager', role: 'alertmanager' })], () => 0);
   const found = principals.identify('token');
   if (!found || !('principal' in found)) throw new Error('the token is in force');
-  const sender = { principal: found.principal, token: new Secret('token'), address: '192.0.2.7' };
+  const { signal } = new AbortController();
+  const sender = { principal: found.principal, token: new Secret('token'), address: '192.0.2.7', signal };
   const all = changes.map((change) => ({ change, firingAlerts: [] as readonly AlertSource[] }));
   const asked: string[] = [];
   const planned = Promise.withResolvers<void>();
