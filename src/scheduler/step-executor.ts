@@ -29,7 +29,7 @@ import {
   takeFarm,
 } from './job.ts';
 import type { PollerServices } from './poller-services.ts';
-import type { StateDelta } from '../state/appliance-state.ts';
+import { ReadingTooLongError, type StateDelta } from '../state/appliance-state.ts';
 import { readingKey } from '../state/reading.ts';
 
 interface StepExecutorParts
@@ -256,7 +256,8 @@ export class StepExecutor {
       return { outcome: 'missing_route' };
     }
     // A collector throws on a reply that passed its schema and makes no sense.
-    const reason = error instanceof ApplianceError ? error.reason : 'malformed';
+    const hasReason = error instanceof ApplianceError || error instanceof ReadingTooLongError;
+    const reason = hasReason ? error.reason : 'malformed';
     failures.recordFailure({ collector: collector.name, farm }, reason, error);
     counters.countError(collector.name, reason);
     return { outcome: 'failed', reason };

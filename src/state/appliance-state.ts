@@ -3,7 +3,7 @@
 // history, twins) are called in the order of the readings. Nothing here is asynchronous. Read on in
 // reading.ts, appliance-status.ts (the status that is shown) and appliance-problems.ts.
 
-import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import type { FailureReason } from '../appliance/errors.ts';
 import { applianceFacts, dataOf } from '../collectors/appliance-facts.ts';
 import {
   type ApplianceWideCollector,
@@ -39,6 +39,12 @@ export interface StateListener {
   onRemoved?(origin: Origin, why: 'stale' | 'gone'): void;
   /** The appliance answers again, or stopped answering for the reason `because`. */
   onAnswering?(isUp: boolean, because: FailureReason | undefined): void;
+}
+
+/** Reports a reading that exceeds the limit of memory with the others of its appliance. */
+export class ReadingTooLongError extends Error {
+  override readonly name = 'ReadingTooLongError';
+  readonly reason = 'oversize';
 }
 
 export interface ApplianceStateParts {
@@ -173,7 +179,7 @@ export class ApplianceState {
       return bytes;
     }
     const message = `the readings of the appliance would take more than ${maxBytes} bytes, ${storedReplies} times limits.body_bytes; exclude farms with farms.exclude, or raise limits.body_bytes`;
-    throw new ApplianceError('oversize', { endpoint: origin.collector, message });
+    throw new ReadingTooLongError(message);
   }
 
   /** Forgets stale readings, the oldest first, until the others take at most these bytes. */

@@ -66,6 +66,8 @@ export function givenPoller(parts: {
   readonly routineBusyRatio?: number;
   readonly maxStaleMs?: number;
   readonly maxConcurrent?: number;
+  /** The limit of all readings in memory. */
+  readonly maxBytes?: number;
 }) {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
   const { name = 'lb', callMs = 10, maxBusyRatio = 1, routineBusyRatio = maxBusyRatio, maxConcurrent = 1 } = parts;
@@ -137,6 +139,7 @@ export function givenPoller(parts: {
         jitterRatio: 0.1,
       },
       counters,
+      maxBytes: parts.maxBytes ?? 32_000_000,
       listeners: [{ onReading: (_, seen) => void transitions.push(...seen) }],
       handover,
       store,

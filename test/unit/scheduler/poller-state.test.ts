@@ -184,3 +184,14 @@ it('a poller that was closed before its start does not start later', async () =>
   expect(vi.getTimerCount()).toBe(0);
   expect(asked).toEqual([]);
 });
+
+it('a reading that takes too much memory is an error, and the poller goes on', async () => {
+  const { poller, page } = givenPoller({ names: ['farms'], answer: answering(), maxBytes: 10 });
+  poller.start();
+
+  await vi.advanceTimersByTimeAsync(5_000);
+
+  const error = { collector: 'farms', reason: 'oversize' };
+  expect(valueOf(await page(), 'zlb_collector_errors_total', error)).toBe(1);
+  expect(valueOf(await page(), 'zlb_up')).toBe(1);
+});
