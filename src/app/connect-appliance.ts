@@ -26,10 +26,7 @@ export function connectAppliance({ appliance, settings, ...options }: ConnectOpt
   });
 }
 
-/**
- * Tries the API key of an appliance with one read that every user may do; resolves to the error if
- * that fails.
- */
+/** Tries the key of an appliance with a read that every user may do; resolves to the error if it fails. */
 export async function tryApiKey(
   { appliance, settings, resolver }: ConnectOptions,
   signal: AbortSignal,

@@ -1,8 +1,10 @@
-// Sends calls of people to appliances, in this order: policy, freeze, confirmation, queue, guards,
-// intent on disk, the call, its outcome on disk. It is the only way to an appliance for anything
-// that may change it, also for the steps of a change. Calls run at the same time as far as the
-// queue allows (request-queue.ts), and each wait is followed by a check of what may have changed
-// meanwhile. The gateway only owns the count of writes by appliance.
+// Sends calls of people to appliances, in this order: policy, freeze, confirmation, approval, queue,
+// side effect of a read, look at L4 farms, guards, intent on disk, the call, its outcome on disk. It
+// is the only way to an appliance for anything that may change it, also for the steps of a change.
+// Calls run at the same time as far as the queue allows (request-queue.ts). A reload, a freeze or the
+// caller may have changed something during each wait: the appliance and the token are checked again
+// in the slot, and all of it before the intent and before the first byte (`#recheck`). The gateway
+// only owns the count of writes by appliance.
 // The audit: `intent` and `outcome` of what may change something are written here, also `dry_run`
 // and `discovery`; a `denied` of what was refused before its intent, by the error handler
 // (http/access-log.ts); a `change`, by changes/change-store.ts; a freeze, by http/admin-routes.ts.
@@ -63,7 +65,6 @@ export interface GatewayParts {
 }
 
 type QueuedCaller = Pick<AdminCall, 'principal' | 'appliance' | 'signal'>;
-type QueueOptions = Pick<QueueRequest, 'kind' | 'signal' | 'urgent' | 'label'>;
 
 /** How long the guards of a step use what its plan has just read. */
 const maxReadAgeMs = 1_000;
@@ -134,7 +135,8 @@ export class Gateway {
   /** Makes a dry run: all steps but sending, with the refusals listed. */
   async dryRun(call: AdminCall, use: DryRunUse = { purpose: 'caller', cache: new Map() }): Promise<DryRun> {
     const { recorder, freeze, approvals } = this.#parts;
-    this.#authorise(call);
+    this.applianceFor(call);
+    authorise(call.principal, call.target);
     const { risk } = call.target.operation.row;
     const options = { kind: 'read', signal: call.signal, label: this.#labelOf(call, 'dry run') } as const;
     return await this.#inQueue(call, options, async (session) => {
@@ -179,22 +181,19 @@ export class Gateway {
 
   /** Makes the checks that need no appliance, and decides whether the call needs approval. */
   #admit(call: AdminCall): Clearance {
-    this.#authorise(call);
-    if (isWrite(call.target)) assertNotPlanner(call.principal);
-    assertNotFrozen(this.#parts.freeze, call.target);
+    const { target, principal } = call;
+    this.applianceFor(call);
+    authorise(principal, target);
+    if (isWrite(target)) assertNotPlanner(principal);
+    assertNotFrozen(this.#parts.freeze, target);
     assertConfirmed(call);
     const clearance = clearanceOf(this.#parts.approvals(), call);
     if (clearance instanceof AdminProblem) throw clearance;
     return clearance;
   }
 
-  #authorise(call: AdminCall): void {
-    this.applianceFor(call);
-    authorise(call.principal, call.target);
-  }
-
   /** Returns how a call waits in the queue; the signal ends it before it is sent. */
-  #queueOptionsOf(call: AdminCall): QueueOptions {
+  #queueOptionsOf(call: AdminCall): Omit<QueueRequest, 'appliance' | 'principal'> {
     const { target, body, signal, principal } = call;
     if (!isWrite(target)) return { kind: 'read', signal, label: this.#labelOf(call, 'read') };
     // An admin may have to stop a farm in an emergency: that overtakes waiting writes.
@@ -215,7 +214,7 @@ export class Gateway {
   /** Runs the work in a slot of the queue, if the caller and the appliance are still there then. */
   async #inQueue<Value>(
     caller: QueuedCaller,
-    options: QueueOptions,
+    options: Omit<QueueRequest, 'appliance' | 'principal'>,
     work: (session: ApplianceSession) => Promise<Value>,
   ): Promise<Value> {
     const { queue, timeoutMs } = this.#parts;
@@ -297,12 +296,9 @@ export class Gateway {
   #reportOverridden({ id, principal, address, appliance, target }: AdminCall, overridden: Overridden): void {
     const { metrics, log } = this.#parts;
     metrics.countOverridden(appliance, overridden);
-    if (Object.keys(overridden).length === 0) return;
     const { operationId: operation } = target.operation;
-    log.warn(
-      { request: id, principal: principal.name, address, appliance, operation, ...overridden },
-      'call overrides guards or approval',
-    );
+    const fields = { request: id, principal: principal.name, address, appliance, operation, ...overridden };
+    if (Object.keys(overridden).length > 0) log.warn(fields, 'call overrides guards or approval');
   }
 
   async #forward(call: AdminCall, session: ApplianceSession): Promise<RelayResponse> {
