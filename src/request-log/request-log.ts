@@ -241,8 +241,8 @@ class ApplianceLog implements LineConsumer {
 
   line(text: string): void {
     const { content, times } = readLine(text);
-    if (typeof content === 'string') return this.#countLine(content, times);
     this.charge(times);
+    if (typeof content === 'string') return this.#countLine(content, times);
     const nowSteadyMs = steadyNow();
     if (!this.#hasFarmList) this.#waitingSinceSteadyMs ??= nowSteadyMs;
     if (this.counts.knows(...targetNames(content))) return this.#countRequest(content, times);
@@ -252,6 +252,8 @@ class ApplianceLog implements LineConsumer {
   }
 
   fault(result: LineResult): void {
+    // Dropped lines are not charged.
+    if (result !== 'over_limit') this.charge();
     this.#countLine(result, 1);
   }
 
@@ -318,8 +320,6 @@ class ApplianceLog implements LineConsumer {
   }
 
   #countLine(result: LineResult, times: number): void {
-    // Dropped lines are not charged.
-    if (result !== 'over_limit') this.charge(times);
     this.counts.countLine(result, times);
     this.#isDirty = true;
   }
