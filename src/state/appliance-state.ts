@@ -139,9 +139,9 @@ export class ApplianceState {
     const objects = collector.entity?.states(stored.data) ?? [];
     const moment = { atMs: now(), atElapsedMs: this.elapsedNow() };
     const { states, transitions } = compareStates(appliance, this.#objects.get(key), objects, moment);
-    this.#objects.set(key, states);
     // Before it is kept: one that cannot be published fails its step, and the one before stays.
     for (const listener of listeners) listener.onReading?.(reading, transitions, moment);
+    this.#objects.set(key, states);
     this.#readings.set(key, { ...origin, ...stored, changedAt: changeTimesOf(states, now), bytes });
     this.#stale.delete(key);
     this.#lastKnown.delete(key);
