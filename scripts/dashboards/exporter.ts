@@ -171,7 +171,7 @@ export function exporter(): Dashboard {
         }),
         'Share of time that appliances spend on us': lines({
           description:
-            'How much of the time an appliance is answering the exporter; polling.max_busy_ratio limits it. The ten busiest.',
+            'How much of the time an appliance is answering the exporter; polling.max_busy_ratio limits it, but for waits for hung proxies. The ten busiest.',
           unit: 'percentunit',
           queries: {
             '{{appliance}}': fastest(applianceId, series('zlb_api_busy_seconds_total'), {

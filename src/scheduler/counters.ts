@@ -35,7 +35,7 @@ const families = {
   requestDuration: histogram('zlb_api_request_duration_seconds', 'Length of calls to the appliance (this exporter).'),
   busy: counter(
     'zlb_api_busy_seconds_total',
-    'Seconds that the appliance spent on our polls, by route (this exporter).',
+    'Seconds that calls to the appliance lasted, by route, with its waits for hung proxies and the second in which GET /stats sleeps (this exporter).',
     ['endpoint'],
   ),
   transitions: counter('zlb_transitions_total', 'Changes of state seen between two readings (this exporter).', [
