@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from '../../lib/check.ts';
+import { isSame } from '../../lib/same.ts';
 import type { OperationCall } from './operation.ts';
 import { isWrite } from './policy.ts';
 import { AdminProblem } from './problem.ts';
@@ -92,8 +93,11 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
     /** Loads what the journal has when it is opened. */
     load(freeze: string | undefined): void {
       if (unsaved) return;
-      if (freeze !== undefined) setFrozen(parseFreeze(freeze));
-      else if (state) clear();
+      const loaded = freeze === undefined ? undefined : parseFreeze(freeze);
+      // The same freeze stays the same object: its unfreeze may be what opens the journal again.
+      if (isSame(loaded, state)) return;
+      if (loaded) setFrozen(loaded);
+      else clear();
     },
   };
 }

@@ -73,6 +73,23 @@ it('a freeze is taken over from the opened journal, which never lifts one that i
   expect(freeze.state).toEqual(frozen);
 });
 
+it.each([JSON.stringify(frozen), '{'])(
+  'a freeze is lifted when the record of its end is what opens the journal again: %s',
+  async (stored) => {
+    const { freeze, keep, changes } = givenSwitch();
+    freeze.load(stored);
+
+    await freeze.unfreeze(async (text) => {
+      // The journal tells what it had before it writes.
+      freeze.load(stored);
+      await keep(text);
+    });
+
+    expect(freeze.state).toBeUndefined();
+    expect(changes.at(-1)).toBe(false);
+  },
+);
+
 it('a freeze is assumed if its record in the journal cannot be read', () => {
   const { freeze } = givenSwitch();
 
