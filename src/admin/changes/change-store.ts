@@ -66,13 +66,20 @@ export class ChangeStore {
     if (!this.#isOpen) throwUnavailable(undefined);
   }
 
-  /** Loads what is on disk, but for the changes that this process decides on or carries out. */
+  /**
+   * Loads what is on disk, but for the changes that this process decides on or carries out, or whose
+   * end it could not store yet. The alerts in memory are the newer ones.
+   */
   #load({ changes, isCopy }: StoredState): void {
-    for (const [id, entry] of this.#entries) if (!entry.isLocked && !this.isClaimed(id)) this.#entries.delete(id);
+    const before = new Map(this.#entries);
+    for (const [id, { isLocked, ending }] of before)
+      if (!isLocked && !ending && !this.isClaimed(id)) this.#entries.delete(id);
     for (const [id, text] of changes) {
       if (this.#entries.has(id)) continue;
       try {
-        this.#entries.set(id, entryOf(parseStored(id, text), isCopy));
+        const entry = entryOf(parseStored(id, text), isCopy);
+        const { firingAlerts } = before.get(id) ?? entry;
+        this.#entries.set(id, { ...entry, firingAlerts });
       } catch (error) {
         this.#parts.log.error({ err: error, change: id }, 'change cannot be read');
       }

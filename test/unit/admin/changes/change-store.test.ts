@@ -105,6 +105,26 @@ it('the change store keeps a change that it executes itself when the journal is 
   expect(store.find(entry.change.id)).toBe(entry);
 });
 
+it('the change store keeps how a change ended until that is stored, also when the journal is opened again', async () => {
+  const { store, entry, open, sweep } = givenBook({ state: 'executing' });
+  entry.ending = { state: 'done', lines: ['✓ 1. Restarted.'], code: null, sent: true };
+
+  open();
+  await sweep();
+
+  expect(store.changes).toMatchObject([{ state: 'done', outcome: { lines: ['✓ 1. Restarted.'] } }]);
+});
+
+it('the change store withdraws a proposal whose alert ended before the journal was opened again', async () => {
+  const { store, entry, open, sweep } = givenBook({ state: 'proposed', alerts: [alert] });
+  entry.firingAlerts = [];
+
+  open();
+  await sweep();
+
+  expect(store.changes).toMatchObject([{ state: 'withdrawn' }]);
+});
+
 it('the change store refuses a decision on a change while another decision is in progress', async () => {
   const { store, entry } = givenBook();
   const work = Promise.withResolvers<void>();
