@@ -148,7 +148,7 @@ export class Gateway {
         ...use,
         call,
         session,
-        frozen: freeze.state !== undefined && isWriteRisk(risk),
+        frozen: freeze.state !== undefined && isWrite(call.target),
         clearance: clearanceOf(approvals(), call),
       });
     });

@@ -390,6 +390,18 @@ it('a parameter discovery is refused instead of queued while changes are frozen'
   expect(steps.queued()).toBe(0);
 });
 
+it.each([
+  ['a read that changes something at every call', '/system/support', 'be refused'],
+  ['a read', '/farms/shop/status', 'be sent'],
+])('a dry run tells what a freeze does to %s', async (_, path, would) => {
+  const steps = await givenSteps();
+  await steps.freeze();
+
+  const dryRun = steps.request(path, { method: 'GET', body: undefined }, 'plan').answer;
+
+  expect(await dryRun).toMatchObject({ would });
+});
+
 it('guards make no further read once the caller has disconnected', async () => {
   const steps = await givenSteps();
   steps.during.firstRead = async () => leave();
