@@ -21,7 +21,6 @@ import { vpnCollector } from './vpn.ts';
 
 /**
  * All collectors, in the order of the exposition. At the limit of series, the first ones keep theirs.
- * The steps of the very first one go before all others (scheduler/job.ts).
  */
 export const collectors: readonly Collector[] = [
   farmsCollector,

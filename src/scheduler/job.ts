@@ -1,6 +1,7 @@
 import type { Farm } from '../appliance/farm.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import { type Collector, type PerFarmCollector, isPerFarmCollector } from '../collectors/collector.ts';
+import { farmsCollector } from '../collectors/farms.ts';
 import { maxDelayMs } from '../lib/cron.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { StateDelta } from '../state/appliance-state.ts';
@@ -20,7 +21,7 @@ export type Job = Readonly<JobState>;
 export type InheritedJob = Pick<Job, 'last' | 'retryAtElapsedMs' | 'readFarms'>;
 
 interface JobState extends ScheduledCollector {
-  /** Position in the list of collectors. */
+  /** Position in the list of collectors: at the limit of series, the first ones keep theirs. */
   readonly rank: number;
   readonly intervalMs: number;
   /** Offset of the run in its interval, so that many appliances do not start at once. */
@@ -265,9 +266,9 @@ export function forgetFarms({ readFarms }: JobState, isGone: (farm: string) => b
   for (const farm of readFarms.keys()) if (isGone(farm)) readFarms.delete(farm);
 }
 
-/** Returns true for the first job, unless it asks farm by farm: others would never be taken. */
-export function isFirst({ rank, collector }: Pick<Job, 'rank' | 'collector'>): boolean {
-  return rank === 0 && !isPerFarmCollector(collector);
+/** Returns true for the list of farms, which goes before all other jobs. */
+export function isFirst({ collector }: Pick<Job, 'collector'>): boolean {
+  return collector.name === farmsCollector.name;
 }
 
 export function isDue({ steadyMs, unixMs }: Due): boolean {

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import type { Collector } from '../../../src/collectors/collector.ts';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { intervalOf } from '../../../src/scheduler/schedule.ts';
-import { createJob } from '../../../src/scheduler/job.ts';
+import { createJob, priorityOf } from '../../../src/scheduler/job.ts';
 
 const intervals = new Map(collectors.map(({ schedule }) => [schedule, intervalOf(schedule)]));
 
-const jobOf = (appliance: string, index = 0) => {
-  const collector = collectors[index % collectors.length] ?? collectors[0]!;
-  return createJob(
+const jobFor = (collector: Collector, appliance: string, rank: number) =>
+  createJob(
     { collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs },
-    { appliance, rank: index, intervalMs: intervals.get(collector.schedule) ?? 0, jitterRatio: 0.1 },
+    { appliance, rank, intervalMs: intervals.get(collector.schedule) ?? 0, jitterRatio: 0.1 },
   );
-};
+const jobOf = (appliance: string, index = 0) =>
+  jobFor(collectors[index % collectors.length] ?? collectors[0]!, appliance, index);
 
 describe('a job', () => {
   it('runs at an offset at which the run and its delay end before the next tick', () => {
@@ -42,6 +43,12 @@ describe('a job', () => {
       .map(({ offsetMs, intervalMs }) => offsetMs / intervalMs);
 
     expect(new Set(shares).size).toBe(collectors.length);
+  });
+
+  it('goes before all others for the list of farms alone, also while that is off', () => {
+    const first = collectors.filter((collector) => priorityOf(jobFor(collector, 'lb', 0)) === 'first');
+
+    expect(first.map(({ name }) => name)).toEqual(['farms']);
   });
 });
 
