@@ -27,6 +27,7 @@ import type { Counters } from './counters.ts';
 import { DueList } from './due-list.ts';
 import {
   type Job,
+  type Run,
   missRun,
   markOutdated,
   spreadOfInterval,
@@ -157,11 +158,15 @@ export class AppliancePoller {
     const job = this.#services.jobs.get(collector);
     if (!job || this.#isClosed) return Promise.resolve();
     if (job.run) return job.run.over.promise;
-    makeUrgent(job);
-    const run = this.#lifecycle.begin(job, onlyFarms);
+    const run = onlyFarms && job.hadFirstRun ? this.#lifecycle.beginFor(onlyFarms, job) : this.#beginAtOnce(job);
     if (!run) return Promise.resolve();
     this.#due.wake();
     return run.over.promise;
+  }
+
+  #beginAtOnce(job: Job): Run | undefined {
+    makeUrgent(job);
+    return this.#lifecycle.begin(job);
   }
 
   /**

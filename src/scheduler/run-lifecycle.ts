@@ -10,6 +10,7 @@ import {
   endRun,
   isFirst,
   type Job,
+  makeUrgent,
   maxRatioOfRoutine,
   planNext,
   recordRun,
@@ -49,7 +50,7 @@ export class RunLifecycle {
   }
 
   /** Begins a run, and plans the next one; undefined if there is a reason to skip this one. */
-  begin(job: Job, onlyFarms?: ReadonlySet<string>): Run | undefined {
+  begin(job: Job): Run | undefined {
     const { cron, lateness, now, polling, random } = this.#parts;
     const startedAtSteadyMs = steadyNow();
     const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random });
@@ -62,7 +63,18 @@ export class RunLifecycle {
       this.#parts.pollerStatus.publish();
       return undefined;
     }
-    return beginRun(job, { startedAtMs: now(), startedAtSteadyMs, next, onlyFarms });
+    return beginRun(job, { startedAtMs: now(), startedAtSteadyMs, next, onlyFarms: undefined });
+  }
+
+  /**
+   * Begins a run for some farms beside the schedule: the next one of all is due as before. Undefined
+   * if there is a reason to skip it.
+   */
+  beginFor(onlyFarms: ReadonlySet<string>, job: Job): Run | undefined {
+    if (this.reasonToSkip(job)) return undefined;
+    const { due: next } = job;
+    makeUrgent(job);
+    return beginRun(job, { startedAtMs: this.#parts.now(), startedAtSteadyMs: steadyNow(), next, onlyFarms });
   }
 
   /** Returns why a job is not to run now; undefined if it is admitted. */
@@ -129,12 +141,18 @@ export class RunLifecycle {
     run.over.resolve();
   }
 
-  #recordResult(job: Job, { startedAtMs, startedAtSteadyMs }: Run, outcome: 'ok' | 'failed' | 'missing_route'): void {
+  #recordResult(
+    job: Job,
+    { startedAtMs, startedAtSteadyMs, onlyFarms }: Run,
+    outcome: 'ok' | 'failed' | 'missing_route',
+  ): void {
     // A collector without its route neither succeeds nor fails.
     if (outcome === 'missing_route') return recordRun(job, {}, this.#parts.state.elapsedNow() + missingForMs);
     const ok = outcome === 'ok';
     const durationMs = steadyNow() - startedAtSteadyMs;
     this.#parts.counters.countRun(job.collector.name, ok);
+    // One for some farms says nothing of the others.
+    if (onlyFarms) return;
     const success = ok && { lastSuccessMs: startedAtMs + durationMs };
     recordRun(job, { ...job.last, ok, durationMs, lastAttemptMs: startedAtMs, ...success }, undefined);
   }

@@ -235,11 +235,14 @@ export class StepExecutor {
     job: Job,
     farm: string | undefined,
     data: unknown,
-    { askedAtElapsedMs = this.#parts.state.elapsedNow(), unreadable }: StepCalls,
+    { askedAtElapsedMs: callsAskedAtElapsedMs, unreadable }: StepCalls,
   ): StateDelta | undefined {
     const { state, lateness, failures, counters } = this.#parts;
-    const { collector, maxStaleMs } = job;
+    const { collector, maxStaleMs, run } = job;
     const isWhole = unreadable.length === 0;
+    // After a run for some farms, the reading is as old as what it still has of the others.
+    const before = run?.onlyFarms && state.reading(collector);
+    const askedAtElapsedMs = before?.askedAtElapsedMs ?? callsAskedAtElapsedMs ?? state.elapsedNow();
     const reading = { collector, farm, data, askedAtElapsedMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
     const changes = data === undefined ? undefined : state.put(reading);
     const origin = { collector: collector.name, farm };
