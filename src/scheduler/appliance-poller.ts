@@ -266,7 +266,7 @@ export class AppliancePoller {
     const step = await this.#executor.makeStep(job, run);
     this.#followUp(step);
     // The list of farms finds a proxy that hangs, before other collectors leave a process each at it.
-    if (job.collector !== farmsCollector && (step.reason === 'timeout' || step.reason === 'gateway_timeout'))
+    if (job.collector.name !== farmsCollector.name && (step.reason === 'timeout' || step.reason === 'gateway_timeout'))
       this.#recheck(farmsCollector);
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {

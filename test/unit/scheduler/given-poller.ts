@@ -122,8 +122,10 @@ export function givenPoller(parts: {
     createPoller({
       name,
       watches,
+      // Copies, as `check` makes them.
       collectors: scheduled(collectors.filter((collector) => names.includes(collector.name))).map((each) => ({
         ...each,
+        collector: { ...each.collector },
         maxStaleMs: maxStaleMs ?? each.maxStaleMs,
       })),
       connect: (onCall) => ({

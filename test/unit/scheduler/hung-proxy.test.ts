@@ -169,3 +169,16 @@ it.each([true, false])('no farm has a state while no farm list can be read, from
   expect(valueOf(await page(), 'zlb_up')).toBe(1);
   expect(valueOf(await page(), 'zlb_farms_with_state')).toBe(0);
 });
+
+it('a list of farms that fails is not tried again at once', async () => {
+  const { poller, asked } = givenPoller({
+    names: ['farms'],
+    answer: answering({ listFarms: { fails: 'gateway_timeout' }, readFarmsSummary: { fails: 'gateway_timeout' } }),
+  });
+
+  const over = poller.run('farms');
+  await vi.advanceTimersByTimeAsync(5_000);
+  await over;
+
+  expect(asked.map(({ key }) => key)).toEqual(['listFarms', 'readFarmsSummary']);
+});
