@@ -218,6 +218,8 @@ const SealedPartsSchema = Type.Object({
   person: text,
   /** The `digestKey` that its plan was made with. */
   salt: text,
+  /** The `askedAtMs` that its plan was made with; that of an older journal is `created`. */
+  asked_at: Type.Optional(time),
   content: Type.Optional(Type.Object({ type: text, base64: text })),
 });
 

@@ -224,12 +224,13 @@ export class Changes {
   }
 }
 
-function sealedOf({ digestKey }: PlannedChange, { principal }: Caller) {
-  return { person: principal.person, salt: digestKey };
+function sealedOf({ digestKey, askedAtMs }: PlannedChange, { principal }: Caller) {
+  return { person: principal.person, salt: digestKey, asked_at: new Date(askedAtMs).toISOString() };
 }
 
 function recordOf(context: ChangesContext, planned: PlannedChange, { principal, token }: Caller): Change {
-  const { id, appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts, askedAtMs } = planned;
+  const { id, appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts } = planned;
+  const createdMs = context.now();
   const redacted = (text: string | null | undefined): string | null =>
     context.recorder.redact(text ?? undefined, token);
   return {
@@ -246,8 +247,8 @@ function recordOf(context: ChangesContext, planned: PlannedChange, { principal, 
     requested_by: principal.name,
     reason: redacted(reason),
     alerts: (alerts ?? []).map((each) => ({ ...each, summary: redacted(each.summary) })),
-    created: new Date(askedAtMs).toISOString(),
-    expires: new Date(context.now() + context.approvals().ttlMs).toISOString(),
+    created: new Date(createdMs).toISOString(),
+    expires: new Date(createdMs + context.approvals().ttlMs).toISOString(),
     digest: planned.digest,
     plan: planned.plan,
     decision: null,

@@ -192,7 +192,7 @@ export async function planAgain(
     reason: change.reason ?? undefined,
     backupFirst: change.backup_first,
     waitSeconds: change.wait_seconds,
-    askedAtMs: Date.parse(change.created),
+    askedAtMs: Date.parse(sealed.asked_at ?? change.created),
     digestKey: sealed.salt,
   };
   return await planChange(context, wanted, approver);

@@ -339,6 +339,28 @@ describe('a caller who disconnects', () => {
   });
 });
 
+it('a change waits for its whole time from its submission, however long its plan was looked at', async () => {
+  const { ask, approve, ended, sent, metrics } = await givenApprovals({ approvals: { ttlMs: 1_800_000 } });
+  const askedAt = new Date(Date.now() - 3_500_000);
+  const submittedMs = Date.now();
+
+  const { json } = await ask('alice', { recipe: 'backup', parameters: {}, asked_at: askedAt.toISOString() });
+  const late = await metrics();
+  await approve('bob', String(json?.id));
+
+  expect(Date.parse(String(json?.created))).toBeGreaterThanOrEqual(submittedMs);
+  expect(late).toContain('zlb_admin_changes_late 0');
+  // Its name still has the time of the dry run.
+  expect(json?.plan).toMatchObject({
+    steps: [
+      { call: { body: { name: expect.stringContaining(askedAt.toISOString().slice(11, 19).replaceAll(':', '')) } } },
+      {},
+    ],
+  });
+  expect(await ended(String(json?.id))).toMatchObject({ state: 'done' });
+  expect(sent()).toHaveLength(1);
+});
+
 it('the body of a change that runs now is not stored, because it may contain a password', async () => {
   const given = await givenApprovals();
   const { reached } = givenHeldAnswer(given.appliance, 'PUT /farms/{farmname}/actions');
@@ -349,7 +371,7 @@ it('the body of a change that runs now is not stored, because it may contain a p
 
   const { change, sealed } = JSON.parse(storedChange(given.journalFile, id)) as { change: object; sealed: object };
   expect(change).toMatchObject({ state: 'executing' });
-  expect(sealed).toEqual({ person: 'alice', salt: expect.any(String) });
+  expect(sealed).toEqual({ person: 'alice', salt: expect.any(String), asked_at: expect.any(String) });
 });
 
 describe('a change with a private key', () => {
