@@ -271,8 +271,16 @@ function hasDecided(change: Change, alerts: readonly AlertSource[]): boolean {
   return (
     isOver(change.state) &&
     !isToRepeat(change) &&
-    change.alerts.some((each) => alerts.some(({ name, since }) => each.name === name && each.since === since))
+    change.alerts.some((each) => alerts.some((other) => isDecided(change, each, other)))
   );
+}
+
+/** Returns true if the decision on an alert of a change also counts for another notification of it. */
+function isDecided({ state, decision }: Change, decided: AlertSource, alert: AlertSource): boolean {
+  if (alert.name === decided.name && alert.since === decided.since) return true;
+  // A second sender gives the same alert another time, and may have seen it end alone.
+  if (state === 'withdrawn' || !isSameAlert(alert, decided)) return false;
+  return Date.parse(alert.since) <= Date.parse(decision?.at ?? '');
 }
 
 /** Returns true for a change that nobody decided on, or that was never sent: it is proposed again. */

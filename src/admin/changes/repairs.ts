@@ -110,7 +110,8 @@ export function repairFor(
   return { appliance, task: { recipe, params }, alerts: [alert] };
 }
 
-function fingerprintOf(labels: Readonly<Record<string, string>>): string {
+/** Returns a digest of the labels of an alert, which tell it from others. */
+export function fingerprintOf(labels: Readonly<Record<string, string>>): string {
   const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16);
 }

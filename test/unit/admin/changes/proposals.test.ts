@@ -6,7 +6,7 @@ import { Secret } from '../../../../src/lib/secret.ts';
 import { recipes } from '../../../../src/admin/recipes/recipes.ts';
 import type { AlertSource, Change } from '../../../../src/admin/changes/change.ts';
 import { Proposals } from '../../../../src/admin/changes/proposals.ts';
-import { keyOfTask, ruleFor, repairRules } from '../../../../src/admin/changes/repairs.ts';
+import { fingerprintOf, keyOfTask, ruleFor, repairRules } from '../../../../src/admin/changes/repairs.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
 import { alertNames } from '../../../support/shipped-rules.ts';
 import { until } from '../../../support/until.ts';
@@ -81,6 +81,8 @@ const decidedBy = (by: string, what: 'denied' | 'cancelled' | 'withdrawn') => ({
   decision: { by, what, reason: null, at: since },
 });
 
+const { decision: denial } = decidedBy('bob', 'denied');
+
 it.each<readonly [string, boolean, Partial<Change>]>([
   ['nobody approved in time', true, { state: 'expired' }],
   ['the exporter cancelled', true, { state: 'cancelled', ...decidedBy('-', 'cancelled') }],
@@ -100,6 +102,40 @@ it.each<readonly [string, boolean, Partial<Change>]>([
   expect(told).toEqual({ proposed: 1, withdrawn: 0, ignored: 0 });
   expect(await asked()).toEqual(isAgain ? ['lb-1'] : []);
 });
+
+it.each<readonly [string, boolean, Partial<Change>, Readonly<Record<string, string>>]>([
+  ['denied after it began', false, { state: 'denied', ...decidedBy('bob', 'denied') }, needsRestart],
+  [
+    'denied before it began',
+    true,
+    { state: 'denied', decision: { ...denial, at: '2026-11-24T00:59:59.999Z' } },
+    needsRestart,
+  ],
+  [
+    'denied for other labels',
+    true,
+    { state: 'denied', ...decidedBy('bob', 'denied') },
+    { ...needsRestart, status: 'down' },
+  ],
+  [
+    'withdrawn when the other sender saw its end',
+    true,
+    { state: 'withdrawn', ...decidedBy('-', 'withdrawn') },
+    needsRestart,
+  ],
+])(
+  'an alert that a second sender dates differently is proposed again if it was %s: %s',
+  async (_, isAgain, ended, labels) => {
+    const alert = { name: needsRestart.alertname, summary: null, since: '2026-11-24T00:59:30Z' };
+    const { tell, asked } = givenProposals([
+      { ...proposal, alerts: [{ ...alert, fingerprint: fingerprintOf(needsRestart) }], ...ended },
+    ]);
+
+    await tell([labels]);
+
+    expect(await asked()).toEqual(isAgain ? ['lb-1'] : []);
+  },
+);
 
 it.each<readonly [string, Readonly<Record<string, string>>]>([
   ['an unknown appliance', { ...needsRestart, appliance: 'lb-9' }],
