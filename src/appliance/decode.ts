@@ -69,7 +69,8 @@ function createDecoder(): Decode {
  * Checks a parsed reply against its schema and coerces the appliance's types in place. A value
  * that cannot be read becomes null, a row without its name is left out, and `onUnreadable` receives
  * both. Without it only numbers may be unreadable: what decides by a reply needs all of its rows and
- * words. The fault names the first wrong field; undefined if the reply fits. Compiles each schema once, at its first use.
+ * words. The fault names the first wrong field; undefined if the reply fits. Compiles each schema
+ * once, at its first use.
  */
 export const decode: Decode = createDecoder();
 

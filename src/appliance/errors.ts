@@ -162,7 +162,7 @@ const weakCertificateRemedy =
 
 /**
  * Returns what an operator can do about a failed call, to be appended to the message; '' if there
- * is not advice. `isUsualLimit` is false for a call with a limit other than polling.timeout.
+ * is no advice. `isUsualLimit` is false for a call with a limit other than polling.timeout.
  */
 export function remedyFor(reason: FailureReason, thrown: unknown, isUsualLimit = true): string {
   if (thrown instanceof ResolveError) return `; ${resolveRemedy}`;

@@ -110,7 +110,7 @@ export async function askMaybeSilent(
   const notAsked = (farm: Farm): Farm => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < waitedFor ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(notAsked);
-  const limits = farmCallLimits(await emptyCallMs(context));
+  const limits = farmCallLimits(await measureCallMs(context));
   const untilElapsedMs = context.elapsedNow() + firstRunMs;
   // The appliance has just given up its wait for them, and answered.
   const asked = await askInTurn(context, due.map(asSilent), { ...limits, givesUp: true, known, untilElapsedMs });
@@ -147,7 +147,8 @@ function withAsked(listed: readonly Farm[], all: readonly Asked[], notAsked: (fa
   return listed.flatMap((farm) => (asked.has(farm.name) ? (asked.get(farm.name) ?? []) : notAsked(farm)));
 }
 
-async function emptyCallMs({ read }: CollectContext): Promise<number> {
+/** Returns how long a call takes that waits for no proxy. */
+async function measureCallMs({ read }: CollectContext): Promise<number> {
   let callMs = 0;
   await read('readFarmsSummary', {}, { onDuration: (ms) => (callMs = ms) });
   return callMs;

@@ -21,7 +21,7 @@ export interface ProbeBasis {
   readonly listed: Farm;
   readonly config: FarmConfig | undefined;
   readonly serverNames: readonly string[];
-  /** True for an L4 farm that has accepted a connection at this address. */
+  /** True if the farm has accepted a connection at this address. */
   readonly hasAccepted?: boolean;
 }
 

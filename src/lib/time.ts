@@ -1,3 +1,6 @@
+// A moment is in Unix milliseconds, unless its name says on which clock it is: `…SteadyMs` of
+// `steadyNow`, `…ElapsedMs` of an elapsed clock.
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 export const dayMs = 86_400_000;
@@ -67,9 +70,6 @@ export function isoTime(ms: number): string | undefined {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? undefined : `${date.toISOString().slice(0, 19)}Z`;
 }
-
-// A moment is in Unix milliseconds, unless its name says on which clock it is: `…SteadyMs` of
-// `steadyNow`, `…ElapsedMs` of an elapsed clock.
 
 /**
  * Returns milliseconds of a monotonic clock with no particular origin. Use it for waits and

@@ -15,9 +15,10 @@ interface LimitedSamples {
 
 /**
  * Returns the families under each limited key that stay within the limit; undefined if all do.
- * First come those that are not details, by their rank, then details; both in the order of the keys. The result depends on names and sizes, not on the order of polls, so that the
- * same farms keep their series from poll to poll. A family is left out whole: half of it would read
- * as if the other half were gone.
+ * First come those that are not details, by their rank, then details; both in the order of the
+ * keys. The result depends on names and sizes, not on the order of polls, so that the same farms keep
+ * their series from poll to poll. A family is left out whole: half of it would read as if the other
+ * half were gone.
  */
 export function familiesWithinLimit(
   samples: ReadonlyMap<string, LimitedSamples>,

@@ -38,3 +38,8 @@ export interface LoggedLine {
   /** How many lines it stands for. */
   readonly times: number;
 }
+
+/** Returns the farm of a request, and the service and the backend of a response. */
+export function targetNames(request: LoggedRequest): readonly string[] {
+  return request.kind === 'answer' ? [request.farm, request.service, request.backend] : [request.farm];
+}

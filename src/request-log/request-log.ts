@@ -19,7 +19,7 @@ import type { LastMinute } from '../state/status.ts';
 import { type PolledFarm, type LineResult, type Objective, RequestCounts } from './counts.ts';
 import { readLine } from './line.ts';
 import type { LineConsumer } from './frames.ts';
-import type { LoggedRequest } from './logged-line.ts';
+import { type LoggedRequest, targetNames } from './logged-line.ts';
 import {
   createHandshakes,
   type SenderDirectory,
@@ -31,7 +31,7 @@ import {
   refusalReasons,
   type StreamReceiver,
 } from './receiver.ts';
-import { maxWaitMs, targetNames, WaitingRequests } from './waiting.ts';
+import { maxWaitMs, WaitingRequests } from './waiting.ts';
 
 export interface RequestLogSettings {
   /** Without an address, nothing is received. */

@@ -1,4 +1,4 @@
-import type { LoggedRequest } from './logged-line.ts';
+import { type LoggedRequest, targetNames } from './logged-line.ts';
 
 /** Equal lines about a request. */
 export interface WaitingRequest {
@@ -64,11 +64,6 @@ export class WaitingRequests {
     if (hasList) for (const { request } of late) this.#unknownNames.add(targetNames(request).join('\n'));
     return { known, late };
   }
-}
-
-/** Returns the farm of a request, and the service and the backend of a response. */
-export function targetNames(request: LoggedRequest): readonly string[] {
-  return request.kind === 'answer' ? [request.farm, request.service, request.backend] : [request.farm];
 }
 
 /** Copies the names: as slices, they would keep the whole line in memory. */

@@ -28,8 +28,8 @@ import { DueList } from './due-list.ts';
 import {
   type Job,
   type Run,
-  missRun,
   markOutdated,
+  recordEviction,
   spreadOfInterval,
   retryRoute,
   type StepOutcome,
@@ -196,7 +196,7 @@ export class AppliancePoller {
     // However late its next step, it runs as soon as the breaker closes again.
     for (const { collector } of expired) {
       const job = jobs.get(collector);
-      if (job) missRun(job);
+      if (job) recordEviction(job);
     }
     if (expired.length > 0) this.#pollerStatus.publish();
     else this.#pollerStatus.publishIfChanged();
@@ -205,7 +205,7 @@ export class AppliancePoller {
         askedAtElapsedMs < this.#jumpedAtElapsedMs ? collector : [],
       ),
     );
-    if (lost.size > 0) this.#readAgain([...jobs.values()].filter(({ collector }) => lost.has(collector.name)));
+    if (lost.size > 0) this.#readLost([...jobs.values()].filter(({ collector }) => lost.has(collector.name)));
   }
 
   status(): ApplianceStatus {
@@ -240,7 +240,7 @@ export class AppliancePoller {
   }
 
   /** Runs jobs at once, and again after a run under way that had read a part before. */
-  #readAgain(jobs: readonly Job[]): void {
+  #readLost(jobs: readonly Job[]): void {
     for (const job of jobs) {
       if (!job.run) continue;
       makeUrgent(job);
@@ -272,7 +272,7 @@ export class AppliancePoller {
     if (isOver) {
       this.#lifecycle.end(job, run, step.outcome);
       if (job.collector.makesNoCalls && this.#executor.hasRecoveredFarm())
-        void this.#refresh.readAgain(farmsCollector.name);
+        void this.#refresh.rerun(farmsCollector.name);
       return;
     }
     if (job.isUrgent || !run.byFarm) return;
@@ -344,7 +344,7 @@ export class AppliancePoller {
   #recheck({ name }: Collector): void {
     if (steadyNow() - (this.#recheckedAtSteadyMs.get(name) ?? Number.NEGATIVE_INFINITY) < betweenRechecksMs) return;
     this.#recheckedAtSteadyMs.set(name, steadyNow());
-    void this.#refresh.readAgain(name);
+    void this.#refresh.rerun(name);
   }
 
   #runReactivated(): void {

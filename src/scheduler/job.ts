@@ -114,6 +114,7 @@ export interface FarmReader {
 export type RunOutcome = 'ok' | 'failed' | 'missing_route' | 'closing' | SkipReason;
 
 export interface StepOutcome {
+  /** Undefined while the run goes on with another step. */
   readonly outcome: RunOutcome | undefined;
   readonly changes?: StateDelta;
   /** Why it failed, if the appliance refused it. */
@@ -221,7 +222,7 @@ export function waitForSchedule(job: JobState, due: Due): void {
 }
 
 /** Records that a reading of a job was evicted: it runs as soon as the breaker closes. */
-export function missRun(job: JobState): void {
+export function recordEviction(job: JobState): void {
   job.hasMissedRun = true;
 }
 

@@ -38,8 +38,8 @@ export class PollerStatus {
   }
 
   /**
-   * Publishes the metrics if one has changed. Called before each look at the page, so
-   * that fresh samples never appear next to `zlb_up 0`.
+   * Publishes the metrics if one has changed. Called before each look at the page, so that fresh
+   * samples never appear next to `zlb_up 0`.
    */
   publishIfChanged(): void {
     const { name, store, counters } = this.#parts;

@@ -34,16 +34,16 @@ export class Refresh {
     const touched = [...this.#parts.jobs.values()].filter(({ collector }) => collector.refreshedBy.includes(area));
     const { lists = [], farms = [], probes = [] } = Object.groupBy(touched, kindOf);
     // A farm that was just created is known to the other collectors once it is listed.
-    await Promise.all(lists.map((job) => this.#again(job)));
-    await Promise.all(farms.map((job) => (farm === undefined ? this.#allAgain(job) : this.#farmAgain(job, farm))));
+    await Promise.all(lists.map((job) => this.#rerun(job)));
+    await Promise.all(farms.map((job) => (farm === undefined ? this.#rerunFarms(job) : this.#rerunFarm(job, farm))));
     // A probe compares with what the others have read.
-    await Promise.all(probes.map((job) => this.#again(job)));
+    await Promise.all(probes.map((job) => this.#rerun(job)));
   }
 
   /** Runs a collector that reads the whole appliance, after a run under way. */
-  async readAgain(collector: string): Promise<void> {
+  async rerun(collector: string): Promise<void> {
     const job = this.#parts.jobs.get(collector);
-    if (job) await this.#again(job);
+    if (job) await this.#rerun(job);
   }
 
   /**
@@ -56,7 +56,7 @@ export class Refresh {
         (job) => isPerFarmCollector(job.collector) && (isNew || job.collector.entity),
       );
       this.#refreshing += 1;
-      await Promise.all(jobs.map((job) => this.#farmAgain(job, farm))).finally(() => {
+      await Promise.all(jobs.map((job) => this.#rerunFarm(job, farm))).finally(() => {
         this.#refreshing -= 1;
       });
     }
@@ -77,17 +77,17 @@ export class Refresh {
     );
   }
 
-  #again(job: Job): Promise<void> {
+  #rerun(job: Job): Promise<void> {
     return this.#repeats.after(job.run?.over.promise, job.collector.name, () => this.#parts.run(job));
   }
 
   /** Reads all farms at once: a run under way may last as long as its interval. */
-  #allAgain(job: Job): Promise<void> {
-    return job.run ? this.#parts.beginAgain(job) : this.#again(job);
+  #rerunFarms(job: Job): Promise<void> {
+    return job.run ? this.#parts.beginAgain(job) : this.#rerun(job);
   }
 
   /** Reads beside a run that may be under way: the call queue keeps the calls in order. */
-  #farmAgain(job: Job, farm: string): Promise<void> {
+  #rerunFarm(job: Job, farm: string): Promise<void> {
     return this.#repeats.after(undefined, `${job.collector.name} ${farm}`, () => this.#parts.runFarm(job, farm));
   }
 }

@@ -192,7 +192,7 @@ function buildObjectives(
   return {
     objectives: objectives.map(({ farm }) => farm),
     ...(timed.length > 0 && { latencyObjectives: timed }),
-    ...(isRequestLogEmpty && { isRequestLogEmpty: isRequestLogEmpty }),
+    ...(isRequestLogEmpty && { isRequestLogEmpty }),
   };
 }
 
