@@ -10,7 +10,7 @@ const anyTime = new RegExp(time, 'g');
 export const beginOfTime = /\[\d\d\/[A-Z][a-z]{2}\/\d{4}:/;
 /** Matches host (only at some log levels, without a blank), address, user, request, status and size. */
 const accessLine = new RegExp(
-  String.raw`^(?:\S+ )?(?:[\da-f.:]+|\(UNKNOWN\)) - [^:]+ ${time}([\w-]+) \S+ HTTP\/1.[01]" (\d{3}) (\d{1,15}|-) "`,
+  String.raw`^(?:\S+ )?(?:[\da-f.:]+|\(UNKNOWN\)) - [^:]+ ${time}([\w-]+) \S+ HTTP\/1\.[01]" (\d{3}) (\d{1,15}|-) "`,
   'i',
 );
 /** Matches service, backend and duration, which are missing after a redirect and at a lower log level. */

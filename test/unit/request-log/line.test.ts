@@ -193,6 +193,7 @@ describe('a logged request', () => {
   it.each([
     ['is cut off', message.slice(0, 120), 'unreadable'],
     ['has no status', logged({ code: '' }), 'unreadable'],
+    ['has no version of HTTP', logged({ request: 'GET / HTTP/1x1' }), 'unreadable'],
     ['has a size beyond any number', logged({ bytes: '9'.repeat(400) }), 'unreadable'],
     ['has a duration beyond any number', logged({ seconds: `${'9'.repeat(400)}.0` }), 'unreadable'],
     ['has a blank in its host', logged({ host: 'a b' }), 'unreadable'],
