@@ -82,6 +82,11 @@ export function reasonOfStatus(status: number): FailureReason {
   return reasonByStatus.get(status) ?? (status < 500 ? 'bad_request' : 'server_error');
 }
 
+/** Returns true for the failure of a call that got no answer in time, as while a proxy hangs. */
+export function isUnanswered(reason: FailureReason | undefined): boolean {
+  return reason === 'timeout' || reason === 'gateway_timeout';
+}
+
 const reasonByCode: ReadonlyMap<string, FailureReason> = new Map([
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
   ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],

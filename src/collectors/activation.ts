@@ -86,8 +86,12 @@ async function askWhetherActivated({ read }: CollectContext): Promise<boolean> {
 
 async function askEdition({ read }: CollectContext): Promise<Edition | undefined> {
   const answer = await tolerant(() => read('readSystemInfo', {}));
-  const edition = answer.value?.params.edition;
-  return edition === 'community' || edition === 'enterprise' ? edition : undefined;
+  return editionOf(answer.value?.params.edition);
+}
+
+/** Returns the edition that the appliance names; undefined for any other word. */
+export function editionOf(word: string | null | undefined): Edition | undefined {
+  return word === 'community' || word === 'enterprise' ? word : undefined;
 }
 
 async function readActivation(

@@ -1,6 +1,6 @@
-import { activationCollector } from './activation.ts';
+import { activationCollector, editionOf } from './activation.ts';
 import { applianceCollector } from './appliance.ts';
-import type { ApplianceWideCollector, Edition, Facts } from './collector.ts';
+import type { ApplianceWideCollector, Facts } from './collector.ts';
 import { farmsCollector } from './farms.ts';
 import { summaryCollector } from './summary.ts';
 import { vipCollector } from './vip.ts';
@@ -37,8 +37,4 @@ export function dataOf<Data>(
 ): Data | undefined {
   // Only what this collector returned is kept under its name.
   return latest.get(name) as Data | undefined;
-}
-
-function editionOf(word: string | undefined): Edition | undefined {
-  return word === 'community' || word === 'enterprise' ? word : undefined;
 }

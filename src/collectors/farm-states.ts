@@ -6,7 +6,7 @@
 // releases never ends, which leaves a process on the appliance (docs/api.md §1.6). So silent farms are
 // asked for rarely, and one in a run: `nextSilent` decides which.
 
-import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import { ApplianceError, type FailureReason, isUnanswered } from '../appliance/errors.ts';
 import { type Farm, hasProxy, type LastAsk } from '../appliance/farm.ts';
 import { stateWord } from '../lib/states.ts';
 import type { CollectContext } from './collector.ts';
@@ -198,10 +198,10 @@ async function askState(
   } catch (error) {
     if (!(error instanceof ApplianceError) || applianceFailures.includes(error.reason)) throw error;
     if (error.reason === 'not_found' || error.reason === 'bad_request') return undefined;
-    const isUnanswered = error.reason === 'timeout' || error.reason === 'gateway_timeout';
+    const hasNoAnswer = isUnanswered(error.reason);
     // An appliance that answers nothing else has not lost its proxies alone.
-    if (isUnanswered) await read('readFarmsSummary', {});
-    if (!isUnanswered || !hasProxy(farm.profile)) return { ...farm, state: 'unknown', isSilent: false, lastAsk };
+    if (hasNoAnswer) await read('readFarmsSummary', {});
+    if (!hasNoAnswer || !hasProxy(farm.profile)) return { ...farm, state: 'unknown', isSilent: false, lastAsk };
     const before = was?.isSilent ? (was.lastAsk?.timeouts ?? 0) : 0;
     const timeouts = givesUp && !isFullWait ? 0 : before + 1;
     return { ...farm, state: was?.isSilent ? was.state : 'unknown', isSilent: true, lastAsk: { ...lastAsk, timeouts } };

@@ -16,6 +16,7 @@
 
 import type { Area } from '../appliance/api/table.ts';
 import type { CallReport } from '../appliance/client.ts';
+import { isUnanswered } from '../appliance/errors.ts';
 import { activationCollector } from '../collectors/activation.ts';
 import { type Collector, isPerFarmCollector } from '../collectors/collector.ts';
 import { farmsCollector } from '../collectors/farms.ts';
@@ -266,8 +267,7 @@ export class AppliancePoller {
     const step = await this.#executor.makeStep(job, run);
     this.#followUp(step);
     // The list of farms finds a proxy that hangs, before other collectors leave a process each at it.
-    if (job.collector.name !== farmsCollector.name && (step.reason === 'timeout' || step.reason === 'gateway_timeout'))
-      this.#recheck(farmsCollector);
+    if (job.collector.name !== farmsCollector.name && isUnanswered(step.reason)) this.#recheck(farmsCollector);
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
       this.#lifecycle.end(job, run, step.outcome);
