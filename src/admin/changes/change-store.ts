@@ -40,7 +40,7 @@ export interface ChangeStoreParts {
   readonly principals: Pick<Principals, 'inForce' | 'assertInForce'>;
   readonly recorder: Pick<Recorder, 'recordOrRefuse'>;
   readonly journal: Pick<Journal, 'append' | 'writeState' | 'onOpened'>;
-  readonly metrics: Pick<AdminMetrics, 'setOpenChanges' | 'countChangeEnd'>;
+  readonly metrics: Pick<AdminMetrics, 'setOpenChanges' | 'clearOpenChanges' | 'countChangeEnd'>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -55,6 +55,7 @@ export class ChangeStore {
   /** The addresses that changes under way change, by the id of the change. */
   readonly #claims = new Map<string, ReadonlySet<string>>();
   #isOpen = false;
+  #isClosed = false;
 
   constructor(parts: ChangeStoreParts) {
     this.#parts = parts;
@@ -198,7 +199,14 @@ export class ChangeStore {
     if (lapse) await this.transition(entry, lapse);
   }
 
+  /** Removes the numbers of open changes for good: a sweep may go on until the journal gives up. */
+  close(): void {
+    this.#isClosed = true;
+    this.#parts.metrics.clearOpenChanges();
+  }
+
   updateMetrics(): void {
+    if (this.#isClosed) return;
     const { metrics, now } = this.#parts;
     const open = this.changes.filter(({ state }) => !isOver(state));
     const late = open.filter(

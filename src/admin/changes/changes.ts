@@ -149,6 +149,7 @@ export class Changes {
   async close(): Promise<void> {
     this.#context.stopping.abort();
     await Promise.allSettled(this.#context.underWay);
+    this.#context.store.close();
   }
 
   async #shown({ principal }: Pick<Caller, 'principal'>, change: Promise<Change>): Promise<ShownChange> {

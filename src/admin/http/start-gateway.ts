@@ -155,7 +155,6 @@ function createGatewayCore(services: GatewayServices) {
     async close() {
       clearInterval(timer);
       await Promise.all([proposals.close(), changes.close()]);
-      services.metrics.clearOpenChanges();
     },
   };
 }

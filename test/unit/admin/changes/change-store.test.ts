@@ -18,6 +18,8 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
   const clock = { ms: created };
   const states: (string | undefined)[] = [];
   const forgotten: string[] = [];
+  /** True while the numbers of open changes are shown. */
+  let isShown = false;
   let tellOpened: (opened: StoredState) => void = () => undefined;
   const journal: ChangesContext['journal'] = {
     append({ state }, alongside) {
@@ -36,7 +38,11 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
     journal,
     principals: createPrincipals([token], () => clock.ms),
     recorder: { recordOrRefuse: () => Promise.reject(new Error('no person acts here')) },
-    metrics: { setOpenChanges: () => undefined, countChangeEnd: () => undefined },
+    metrics: {
+      setOpenChanges: () => void (isShown = true),
+      clearOpenChanges: () => void (isShown = false),
+      countChangeEnd: () => undefined,
+    },
     now: () => clock.ms,
     log: pino({ level: 'silent' }),
   };
@@ -54,6 +60,7 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
     clock,
     states,
     forgotten,
+    isShown: () => isShown,
     store,
     open,
     entry: store.find(change.id)!,
@@ -165,6 +172,17 @@ it('the change store searches the audit only for the changes that a stopped expo
   await sweep();
 
   expect(store.changes).toMatchObject([{ state: 'uncertain' }]);
+});
+
+it('the change store shows no numbers of open changes once it is closed, even if a sweep goes on', async () => {
+  const { store, sweep, isShown } = givenBook({ state: 'executing' });
+  expect(isShown()).toBe(true);
+
+  const swept = sweep();
+  store.close();
+  await swept;
+
+  expect(isShown()).toBe(false);
 });
 
 it.each(['approved', 'executing'] as const)(
