@@ -17,7 +17,8 @@ export async function prepareAndCommit(changes: readonly Prepare[]): Promise<voi
   try {
     for (const prepare of changes) prepared.push(await prepare());
   } catch (error) {
-    for (const change of prepared) await change.discard?.();
+    // One that fails to close must neither hide the cause, nor keep the others open.
+    await Promise.allSettled(prepared.map(async (change) => await change.discard?.()));
     throw error;
   }
   for (const change of prepared) change.commit();
