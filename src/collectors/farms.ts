@@ -37,7 +37,7 @@ interface ListMemory {
   readonly retryAtElapsedMs?: number | undefined;
 }
 
-const source = '(GET /farms, else GET /farms/{farmname}/status';
+const lists = 'GET /farms or GET /stats/farms';
 const farmRows = rowsOf((list: FarmList) => list.farms, { farm: ({ name }) => name });
 const listRows = rowsOf((list: FarmList) => [list], {});
 
@@ -64,11 +64,11 @@ export const farmsCollector: ApplianceWideCollector<FarmList> = {
   families: [
     farmRows.stateSet(
       'zlb_farm_status',
-      `State of a farm, as the appliance words it ${source}, status).`,
+      `State of a farm, as the appliance words it (${lists}, else GET /farms/{farmname}/status, status).`,
       statesOf.farm,
       ({ state }) => state,
     ),
-    farmRows.info('zlb_farm_info', 'A farm and where it listens (GET /farms, else GET /farms/{farmname}).', {
+    farmRows.info('zlb_farm_info', `A farm and where it listens (${lists}, else GET /farms/{farmname}).`, {
       profile: ({ profile }) => profile,
       vip: ({ vip }) => vip ?? '',
       vport: ({ vport }) => vport ?? '',
@@ -80,14 +80,14 @@ export const farmsCollector: ApplianceWideCollector<FarmList> = {
     ),
     listRows.gauge(
       'zlb_farms_with_state',
-      'Farms whose state was read and is not too old; 0 while no list can be read (GET /farms, else GET /farms/{farmname}/status).',
+      `Farms whose state was read and is not too old; 0 while no list can be read (${lists}, else GET /farms/{farmname}/status).`,
       (list) => list.farms.filter(({ state }) => state !== 'unknown').length,
     ),
     // Without it a rule could not tell a certificate that nobody uses from one of a farm that is
     // left out.
     listRows.gauge(
       'zlb_farms_excluded',
-      'Farms that the configuration leaves out; nothing is known of them (GET /farms, else GET /farms/modules/summary, and farms.exclude).',
+      `Farms that the configuration leaves out; nothing is known of them (${lists}, else GET /farms/modules/summary, and farms.exclude).`,
       ({ excluded }) => excluded,
     ),
   ],
