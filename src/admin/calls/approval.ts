@@ -7,12 +7,13 @@ import type { AdminCall } from './admin-call.ts';
 
 /**
  * Returns the accepted values of X-Confirm, none if nothing must be confirmed: the object in the
- * path, or the appliance if the path names none.
+ * path, or the appliance if the path names none. People are asked for the first; the last part of
+ * the path is also accepted, such as `factory`.
  */
 export function confirmationOf({ operation, path }: OperationCall, appliance: string): readonly string[] {
   if (operation.row.risk !== 'destructive') return [];
-  const object = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
-  return operation.template.includes('{') ? [object] : [object, appliance];
+  const last = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+  return operation.template.includes('{') ? [last] : [appliance, last];
 }
 
 /**

@@ -27,9 +27,9 @@ it.each([
   ['DELETE', '/interfaces/virtual/eth0:web', ['eth0:web']],
   ['DELETE', '/certificates/a%20b%C3%BC.pem', ['a bü.pem']],
   ['DELETE', '/vpns/office/users/anna', ['anna']],
-  ['DELETE', '/certificates/activation', ['activation', 'lb-paris']],
-  ['DELETE', '/interfaces/gateway/ipv4', ['ipv4', 'lb-paris']],
-  ['POST', '/system/factory', ['factory', 'lb-paris']],
+  ['DELETE', '/certificates/activation', ['lb-paris', 'activation']],
+  ['DELETE', '/interfaces/gateway/ipv4', ['lb-paris', 'ipv4']],
+  ['POST', '/system/factory', ['lb-paris', 'factory']],
 ])('the operation %s %s must be confirmed by one of the names %j', (method, path, expected) => {
   expect(confirmation(method, path)).toEqual(expected);
 });
@@ -47,7 +47,7 @@ describe('a confirmation', () => {
   );
 
   it('may name any expected object, and nothing when none is expected', () => {
-    expect(isConfirmed('lb-paris', ['activation', 'lb-paris'])).toBe(true);
+    expect(isConfirmed('activation', ['lb-paris', 'activation'])).toBe(true);
     expect(isConfirmed('shop', [])).toBe(false);
   });
 
