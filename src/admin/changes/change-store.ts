@@ -15,6 +15,7 @@ import {
   type Ending,
   isOver,
   isWaiting,
+  newestFirst,
   openStates,
   type StoredChange,
   StoredChangeSchema,
@@ -251,10 +252,10 @@ export class ChangeStore {
   #toForget({ change }: StoredChange): readonly string[] {
     const others = this.changes.filter(({ id, state }) => isOver(state) && id !== change.id);
     const over = isOver(change.state) ? [...others, change] : others;
-    const newestFirst = over.toSorted((a, b) => (a.created < b.created ? 1 : -1));
+    const sorted = newestFirst(over);
     const owner = ({ requested_by, appliance }: Change): string => `${requested_by} ${appliance}`;
-    const kept = new Set(withinShares(newestFirst, maxOver, owner));
-    return newestFirst.flatMap((each) => (kept.has(each) ? [] : each.id));
+    const kept = new Set(withinShares(sorted, maxOver, owner));
+    return sorted.flatMap((each) => (kept.has(each) ? [] : each.id));
   }
 }
 

@@ -51,6 +51,11 @@ export function isOver(state: ChangeState): boolean {
   return nextStates[state].length === 0;
 }
 
+/** Returns changes in the order of their age; the later ones of a list are the newer of one moment. */
+export function newestFirst(changes: readonly Change[]): readonly Change[] {
+  return changes.toReversed().toSorted((a, b) => Date.parse(b.created) - Date.parse(a.created));
+}
+
 /** Returns true while a person can still decide on it. */
 export function isWaiting(state: ChangeState): boolean {
   return nextStates[state].includes('approved');

@@ -31,6 +31,7 @@ import {
   type ChangeEvent,
   type ChangePlan,
   isOver,
+  newestFirst,
   type ShownChange,
   type StepEvent,
   transition,
@@ -117,9 +118,8 @@ export class Changes {
   list(principal: Principal): readonly ShownChange[] {
     const { store } = this.#context;
     store.assertLoaded();
-    return store.changes
+    return newestFirst(store.changes)
       .filter((change) => maySeeChange(this.#context, principal, change))
-      .toSorted((a, b) => (a.created < b.created ? 1 : -1))
       .map((change) => shownTo(this.#context, principal, change));
   }
 

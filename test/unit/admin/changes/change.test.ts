@@ -3,6 +3,7 @@ import {
   type ChangeState,
   changeStates,
   isOver,
+  newestFirst,
   type Transition,
   transition,
 } from '../../../../src/admin/changes/change.ts';
@@ -57,4 +58,11 @@ it('a change records who decided on it and how it ended, each with its time', ()
     decision: { by: 'bob', what: 'approved', reason: null, at },
     outcome: { at: '2026-11-24T01:12:00.000Z', lines: ['A line.'], code: null, sent: true },
   });
+});
+
+it('changes are listed with the newest first, also those of one moment', () => {
+  const change = (id: string, created: string) => givenChange({ id, created: `2026-11-24T01:${created}.000Z` });
+  const changes = [change('old', '00:00'), change('first', '00:01'), change('second', '00:01'), change('new', '00:02')];
+
+  expect(newestFirst(changes).map(({ id }) => id)).toEqual(['new', 'second', 'first', 'old']);
 });
