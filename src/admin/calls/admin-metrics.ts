@@ -47,7 +47,7 @@ export const adminMetricFamilies = {
   },
   changeEnds: {
     name: 'zlb_admin_changes_total',
-    help: 'Changes that are over, by outcome; suppressed: too many were open; break_glass: sent without approval (this exporter).',
+    help: 'Changes that are over, by outcome; beside them, break_glass counts calls that were sent without approval, and suppressed alerts that found too many changes open (this exporter).',
     labelNames: ['outcome'],
   },
   frozen: {
