@@ -73,10 +73,17 @@ export class HistoryRequestHandler {
 }
 
 function responseOf(store: HistoryStore, request: Exclude<HistoryRequest, { do: 'close' }>): HistoryResponse {
-  if (request.do === 'find') return { found: JSON.stringify(store.find(request.query)) };
-  if (request.do === 'farms') return { farms: store.changedFarms() };
-  if (request.do === 'times') return { times: store.timesOf(request.appliance, request.farm) };
-  if (request.do === 'write') return { changes: store.write(request.entries) };
-  store.prune(request.beforeMs);
-  return {};
+  switch (request.do) {
+    case 'write':
+      return { changes: store.write(request.entries) };
+    case 'prune':
+      store.prune(request.beforeMs);
+      return {};
+    case 'find':
+      return { found: JSON.stringify(store.find(request.query)) };
+    case 'farms':
+      return { farms: store.changedFarms() };
+    case 'times':
+      return { times: store.timesOf(request.appliance, request.farm) };
+  }
 }
