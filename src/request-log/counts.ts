@@ -71,22 +71,22 @@ export const maxNamesLength = 1_048_576;
 const failureCodes = ['500', '502', '503', '504', '5xx_other'] as const;
 
 export class RequestCounts {
-  readonly #registry = new Registry();
   readonly #appliance: string;
-  readonly #recent = new Map<string, RecentRequests>();
+  #bounds: readonly number[] = [];
+  #objectives: ReadonlyMap<string, Objective> = new Map();
+  #polledFarms: readonly PolledFarm[] = [];
   /** Farms, services and backends by their key. A name taken from a line would keep the whole line. */
   readonly #names = new Map<string, string>();
   #totalNamesLength = 0;
-  #bounds: readonly number[] = [];
-  #objectives: ReadonlyMap<string, Objective> = new Map();
+  readonly #recent = new Map<string, RecentRequests>();
+  readonly #loggingFarms = new Set<string>();
+  /** Backends whose failure counters were created, by their key. */
+  readonly #initializedBackends = new Set<string>();
+  readonly #registry = new Registry();
   readonly #requests = new Counter(optionsOf(families.requests, this.#registry));
   #duration: Histogram | undefined;
   readonly #backendDuration = new Histogram({ ...optionsOf(families.backendDuration, this.#registry), buckets: [] });
   readonly #farmKnown = new Gauge(optionsOf(families.farmKnown, this.#registry));
-  readonly #loggingFarms = new Set<string>();
-  /** Backends whose failure counters were created, by their key. */
-  readonly #initializedBackends = new Set<string>();
-  #polledFarms: readonly PolledFarm[] = [];
   readonly #bytes = new Counter(optionsOf(families.bytes, this.#registry));
   readonly #denials = new Counter(optionsOf(families.denials, this.#registry));
   readonly #expected = new Counter(optionsOf(families.expected, this.#registry));
