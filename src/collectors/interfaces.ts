@@ -12,9 +12,9 @@ export interface Interfaces {
 
 export interface Traffic {
   readonly name: string;
-  /** Bytes since boot; null if unknown. */
-  readonly receivedBytes: number | null;
-  readonly sentBytes: number | null;
+  /** Bytes since boot; undefined if unknown. */
+  readonly receivedBytes: number | undefined;
+  readonly sentBytes: number | undefined;
 }
 
 export interface Interface {
@@ -75,7 +75,7 @@ export const interfacesCollector: ApplianceWideCollector<Interfaces> = {
     interfaceRows.gauge(
       'zlb_interface_up',
       '1 when the interface is up; absent when the appliance does not say (GET /interfaces and /interfaces/virtual, status).',
-      ({ state }) => (state === 'up' ? 1 : state === 'down' ? 0 : null),
+      ({ state }) => (state === 'up' ? 1 : state === 'down' ? 0 : undefined),
     ),
     interfaceRows.info(
       'zlb_interface_info',

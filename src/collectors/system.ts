@@ -9,18 +9,18 @@ const bytesPerMebibyte = 1_048_576;
  * Returns whole bytes; the appliance counts traffic and memory in MiB with two decimals. Unknown
  * stays unknown.
  */
-export function mebibytesToBytes(mebibytes: number | null | undefined): number | null {
-  return mebibytes === null || mebibytes === undefined ? null : Math.round(mebibytes * bytesPerMebibyte);
+export function mebibytesToBytes(mebibytes: number | null | undefined): number | undefined {
+  return mebibytes === null || mebibytes === undefined ? undefined : Math.round(mebibytes * bytesPerMebibyte);
 }
 
-/** Null where the appliance does not say. */
+/** Undefined where the appliance does not say. */
 export interface SystemStats {
-  readonly cores: number | null;
+  readonly cores: number | undefined;
   /** CPU time by mode, from 0 to 1. */
-  readonly cpu: readonly { readonly mode: string; readonly ratio: number | null }[];
+  readonly cpu: readonly { readonly mode: string; readonly ratio: number | undefined }[];
   /** By the field of the reply, as the next. */
-  readonly load: Readonly<Record<string, number | null>>;
-  readonly memoryBytes: Readonly<Record<string, number | null>>;
+  readonly load: Readonly<Record<string, number | undefined>>;
+  readonly memoryBytes: Readonly<Record<string, number | undefined>>;
 }
 
 type Stats = ReplyOf<'readStats'>['params'];
@@ -81,14 +81,14 @@ export const systemCollector: ApplianceWideCollector<SystemStats> = {
 
 function toSystemStats({ cpu, load, memory }: Stats): SystemStats {
   return {
-    cores: cpu?.cores ?? null,
+    cores: cpu?.cores ?? undefined,
     cpu: modes.map((mode) => ({ mode, ratio: toRatio(cpu?.[mode]) })),
-    load: Object.fromEntries(loads.map(({ field }) => [field, load?.[field] ?? null])),
+    load: Object.fromEntries(loads.map(({ field }) => [field, load?.[field] ?? undefined])),
     memoryBytes: Object.fromEntries(memories.map(({ field }) => [field, mebibytesToBytes(memory?.[field])])),
   };
 }
 
 /** Returns 0.285 and not 0.28500000000000003: the source has two decimals of a percent. */
-function toRatio(percent: number | null | undefined): number | null {
-  return percent === null || percent === undefined ? null : Number((percent / 100).toFixed(6));
+function toRatio(percent: number | null | undefined): number | undefined {
+  return percent === null || percent === undefined ? undefined : Number((percent / 100).toFixed(6));
 }
