@@ -14,21 +14,10 @@ export interface Farm {
   readonly vport?: string | undefined;
   /** True while its proxy does not answer the appliance in time. */
   readonly isSilent?: boolean;
-  /** Kept for the next read of the list, see collectors/farm-states.ts. */
-  readonly lastAsk?: LastAsk | undefined;
-}
-
-/** When a farm was last asked for alone. */
-export interface LastAsk {
-  readonly atElapsedMs: number;
-  /** When a call last had the time to wait until the appliance gives up. */
-  readonly fullWaitAtElapsedMs?: number | undefined;
-  /** A silent farm's calls in a row that our limit ended; 0 once the appliance gave up. */
-  readonly timeouts?: number;
 }
 
 /** A farm with what other reads than the list say of it. */
-export interface KnownFarm extends Omit<Farm, 'lastAsk'> {
+export interface KnownFarm extends Farm {
   /** When the appliance was last asked for it alone, in Unix milliseconds; of a silent farm. */
   readonly askedMs?: number | undefined;
   /** Files that it presents; absent where that was not read. */

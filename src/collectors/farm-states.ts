@@ -7,12 +7,27 @@
 // asked for rarely, and one in a run: `nextSilent` decides which.
 
 import { ApplianceError, type FailureReason, isUnanswered } from '../appliance/errors.ts';
-import { type Farm, hasProxy, type LastAsk } from '../appliance/farm.ts';
+import { type Farm, hasProxy } from '../appliance/farm.ts';
 import { stateWord } from '../lib/states.ts';
 import type { CollectContext } from './collector.ts';
 
+/** A farm of the list, with what the next run needs to know. */
+export interface AskedFarm extends Farm {
+  /** Absent for a farm that was not asked for alone. */
+  readonly lastAsk?: LastAsk | undefined;
+}
+
+/** When a farm was last asked for alone. */
+interface LastAsk {
+  readonly atElapsedMs: number;
+  /** When a call last had the time to wait until the appliance gives up. */
+  readonly fullWaitAtElapsedMs?: number | undefined;
+  /** A silent farm's calls in a row that our limit ended; 0 once the appliance gave up. */
+  readonly timeouts?: number;
+}
+
 /** The farms of the run before, by name, whose states are kept until a farm is asked for again. */
-type KnownFarms = ReadonlyMap<string, Farm>;
+type KnownFarms = ReadonlyMap<string, AskedFarm>;
 
 interface Limits {
   /** How long a call takes that waits for no proxy. */
@@ -66,7 +81,7 @@ export async function askEachFarm(
     listedAtElapsedMs,
     callMs,
   }: { readonly known: KnownFarms; readonly listedAtElapsedMs: number | undefined; readonly callMs: number },
-): Promise<readonly Farm[]> {
+): Promise<readonly AskedFarm[]> {
   const startElapsedMs = context.elapsedNow();
   const before = [...known.values()];
   const isFirst = !before.some(({ lastAsk }) => lastAsk);
@@ -99,15 +114,15 @@ export async function askMaybeSilent(
   context: CollectContext,
   listed: readonly Farm[],
   { known, waitedFor }: { readonly known: KnownFarms; readonly waitedFor: number },
-): Promise<readonly Farm[]> {
+): Promise<readonly AskedFarm[]> {
   const maybeSilent = listed.filter((farm) => hasProxy(farm.profile) && maybeSilentStates.includes(farm.state));
   const silent = maybeSilent.filter(({ name }) => known.get(name)?.isSilent);
   const others = maybeSilent.filter((farm) => !silent.includes(farm));
   const next = nextSilent(context, silent, known)?.farm;
-  const asSilent = (farm: Farm): Farm => {
+  const asSilent = (farm: Farm): AskedFarm => {
     return { ...farm, isSilent: true, lastAsk: known.get(farm.name)?.lastAsk };
   };
-  const notAsked = (farm: Farm): Farm => (silent.includes(farm) ? asSilent(farm) : farm);
+  const notAsked = (farm: Farm): AskedFarm => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < waitedFor ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(notAsked);
   const limits = farmCallLimits(await measureCallMs(context));
@@ -121,7 +136,7 @@ export async function askMaybeSilent(
 const maybeSilentStates: readonly string[] = ['critical', 'needed_restart'];
 
 /** A farm that was asked for, by name; undefined if it is gone. */
-type Asked = readonly [name: string, farm: Farm | undefined];
+type Asked = readonly [name: string, farm: AskedFarm | undefined];
 
 /** Asks for one farm after another, until a moment if it is named. */
 async function askInTurn(
@@ -142,7 +157,11 @@ async function askInTurn(
 }
 
 /** Returns a list without the farms that are gone; `notAsked` gives those that were not asked for. */
-function withAsked(listed: readonly Farm[], all: readonly Asked[], notAsked: (farm: Farm) => Farm): readonly Farm[] {
+function withAsked(
+  listed: readonly Farm[],
+  all: readonly Asked[],
+  notAsked: (farm: Farm) => AskedFarm,
+): readonly AskedFarm[] {
   const asked = new Map(all);
   return listed.flatMap((farm) => (asked.has(farm.name) ? (asked.get(farm.name) ?? []) : notAsked(farm)));
 }
@@ -171,9 +190,9 @@ function dueOf(listed: readonly Farm[], known: KnownFarms, nowElapsedMs: number)
 async function askState(
   context: CollectContext,
   farm: Farm,
-  was: Farm | undefined,
+  was: AskedFarm | undefined,
   { callMs, limitMs, workMs: maxWorkMs, givesUp = false }: Limits,
-): Promise<Farm | undefined> {
+): Promise<AskedFarm | undefined> {
   const { read, elapsedNow } = context;
   const isFullWait = limitMs === fullWaitLimitMs;
   const atElapsedMs = elapsedNow();
@@ -232,10 +251,10 @@ async function readAddress(
 /** Returns a farm that was not asked for, as it was before; without its state if that is too old. */
 function asBefore(
   farm: Farm,
-  was: Farm | undefined,
+  was: AskedFarm | undefined,
   listedAtElapsedMs: number | undefined,
   nowElapsedMs: number,
-): Farm {
+): AskedFarm {
   if (!was) return farm;
   // A state of a list of all is as old as that list, however many runs leave it out.
   const lastAsk = was.lastAsk ?? { atElapsedMs: listedAtElapsedMs ?? Number.NEGATIVE_INFINITY };
@@ -265,29 +284,29 @@ function nextSilent(context: CollectContext, listed: readonly Farm[], known: Kno
 /** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
 export function hasRecovered(
   { facts, changedAtElapsedMs }: Pick<CollectContext, 'facts' | 'changedAtElapsedMs'>,
-  farm: Farm | undefined,
+  farm: AskedFarm | undefined,
 ): boolean {
   if (!farm?.isSilent) return false;
   const news = [facts.answersSinceElapsedMs?.get(farm.name), changedAtElapsedMs(farm.name)];
   return news.some((atElapsedMs) => (atElapsedMs ?? neverMs) > askedAtElapsedMs(farm));
 }
 
-function pauseMs(farm: Pick<Farm, 'lastAsk'> | undefined): number {
+function pauseMs(farm: Pick<AskedFarm, 'lastAsk'> | undefined): number {
   const timeouts = farm?.lastAsk?.timeouts ?? 0;
   return timeouts === 0 ? silentEveryMs : Math.min(afterTimeoutMs * 2 ** (timeouts - 1), longestAfterTimeoutMs);
 }
 
 /** Returns when a silent farm is asked for again; undefined for one whose calls end: that is soon. */
-export function nextAskElapsedMs({ isSilent, lastAsk }: Farm): number | undefined {
+export function nextAskElapsedMs({ isSilent, lastAsk }: AskedFarm): number | undefined {
   return isSilent && lastAsk?.timeouts ? lastAsk.atElapsedMs + pauseMs({ lastAsk }) : undefined;
 }
 
 /** Returns true if the appliance is known to give up its wait for a proxy: it did so for one of these. */
-export function givesUpWaiting(farms: readonly Farm[]): boolean {
+export function givesUpWaiting(farms: readonly AskedFarm[]): boolean {
   return farms.some(({ isSilent, lastAsk }) => isSilent === true && lastAsk?.timeouts === 0);
 }
 
-function askedAtElapsedMs(farm: Farm | undefined): number {
+function askedAtElapsedMs(farm: AskedFarm | undefined): number {
   return farm?.lastAsk?.atElapsedMs ?? neverMs;
 }
 

@@ -14,11 +14,11 @@ import {
   type Read,
 } from './collector.ts';
 import { farmObject, reportedSettings } from './configured.ts';
-import { askEachFarm, askMaybeSilent, givesUpWaiting, waitedForProxyMs } from './farm-states.ts';
+import { askEachFarm, type AskedFarm, askMaybeSilent, givesUpWaiting, waitedForProxyMs } from './farm-states.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmList {
-  readonly farms: readonly Farm[];
+  readonly farms: readonly AskedFarm[];
   /** Farms that the configuration leaves out; undefined without a reading. */
   readonly excluded: number | undefined;
   /** True where each state was read alone, a part of them in each run. */
@@ -271,6 +271,6 @@ function watchedOf(
   return { farms: watched, excluded: listed.length - watched.length };
 }
 
-function byName(list: FarmList | undefined): ReadonlyMap<string, Farm> {
+function byName(list: FarmList | undefined): ReadonlyMap<string, AskedFarm> {
   return new Map(list?.farms.map((farm) => [farm.name, farm]));
 }

@@ -10,7 +10,7 @@ import type { Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfigCollector, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { farmConnectionsCollector } from '../collectors/farm-connections.ts';
 import type { Farm } from '../appliance/farm.ts';
-import { nextAskElapsedMs } from '../collectors/farm-states.ts';
+import { type AskedFarm, nextAskElapsedMs } from '../collectors/farm-states.ts';
 import { farmsCollector } from '../collectors/farms.ts';
 import { interfacesCollector } from '../collectors/interfaces.ts';
 import { answersNoHandshake, hasNoHungProxy, type ProbedFarm, vipCollector } from '../collectors/vip.ts';
@@ -121,7 +121,7 @@ function buildFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
 function buildSilence(
   snapshot: Snapshot,
   probed: ProbedFarm | undefined,
-  farm: Farm,
+  farm: AskedFarm,
   list: Reading,
 ): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs' | 'nextLookMs'> {
   const answersClients = probed !== undefined && hasHandshakeSince(probed, farm, list);
@@ -132,12 +132,12 @@ function buildSilence(
 }
 
 /** Returns true if a handshake succeeded after the appliance was asked for the farm. */
-function hasHandshakeSince(probed: ProbedFarm, farm: Farm, list: Reading): boolean {
+function hasHandshakeSince(probed: ProbedFarm, farm: AskedFarm, list: Reading): boolean {
   const hasHandshook = probed.isReachable === true && hasNoHungProxy(probed);
   return hasHandshook && probed.probedAtElapsedMs > farmAskedAtElapsedMs(farm, list) && !isOutdated(probed, farm, list);
 }
 
-function farmAskedAtElapsedMs({ lastAsk }: Farm, { askedAtElapsedMs }: Reading): number {
+function farmAskedAtElapsedMs({ lastAsk }: AskedFarm, { askedAtElapsedMs }: Reading): number {
   return lastAsk?.atElapsedMs ?? askedAtElapsedMs;
 }
 
@@ -155,7 +155,7 @@ function connectionsIn(snapshot: Snapshot) {
 
 function buildFarm(
   snapshot: Snapshot,
-  farm: Farm,
+  farm: AskedFarm,
   { changedAt }: Reading,
   farmReadings: readonly Reading[],
 ): FarmStatus {
