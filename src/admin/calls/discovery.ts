@@ -59,7 +59,7 @@ export async function discover(
   const body = Buffer.from('{}');
   const request = { method, path, contentType: 'application/json', body, contentLength: body.length };
   const { status, text } = await readResponse(session, request, maxBytes).catch((error: unknown) => {
-    throw upstreamProblem(error, 'The appliance', 'none');
+    throw upstreamProblem(error, 'The appliance', 'read');
   });
   assertForwardable(status, 'The appliance');
   // A page of a web server is not JSON: then only the status is used.

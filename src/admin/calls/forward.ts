@@ -115,7 +115,7 @@ interface Exchange {
 
 function effectOf({ stage, target }: ForwardOptions['call']): Effect {
   if (stage !== 'sent') return 'unsent';
-  return isWrite(target) ? 'perhaps' : 'none';
+  return isWrite(target) ? 'perhaps' : 'read';
 }
 
 /** Receives the response to its end and reports the outcome, even if the caller has left. */
@@ -228,7 +228,7 @@ function responseProblem(
   { appliance, call: { target }, slot }: ForwardOptions,
   status: number,
 ): AdminProblem {
-  const effect = isWrite(target) ? 'perhaps' : 'none';
+  const effect = isWrite(target) ? 'perhaps' : 'read';
   const failure = toBodyError(error, { path: target.path, signal: slot.signal }, status);
   const { code, headers, message, remedy } = upstreamProblem(failure, appliance.name, effect);
   return new AdminProblem(code, {

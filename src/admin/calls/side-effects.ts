@@ -29,7 +29,7 @@ export async function hasSideEffectNow(
     return !isSafeFarm(await read('readFarmsSummary', {}), params.farmname ?? '');
   } catch (error) {
     if (error instanceof ApplianceError && !sharedFailures.includes(error.reason)) return true;
-    throw upstreamProblem(error, appliance.name, 'none');
+    throw upstreamProblem(error, appliance.name, 'read');
   }
 }
 

@@ -15,11 +15,11 @@ import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import { applianceError, type CallResponse, type RecipeCalls, LateError, type Write } from '../recipes/calls.ts';
 import type { RecipeContext } from '../recipes/recipe.ts';
 import type { ChangesContext } from './context.ts';
-import type { NewChange } from './task.ts';
+import type { ChangeInput } from './task.ts';
 
 export interface ChangeCallsParts {
   /** All records of the calls have its id. */
-  readonly wanted: NewChange;
+  readonly input: ChangeInput;
   /** In whose name the calls are made. */
   readonly caller: Caller;
   /** Set once the calls may change something. */
@@ -44,8 +44,8 @@ export function createRecipeContext(
   context: ChangesContext,
   parts: ChangeCallsParts,
 ): RecipeContext & { readonly calls: ChangeCalls } {
-  const { wanted, caller } = parts;
-  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = wanted;
+  const { input, caller } = parts;
+  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = input;
   return {
     calls: createCalls(context, parts),
     params: task.params,
@@ -68,8 +68,8 @@ function createCalls(
   { gateway, operations }: Pick<ChangesContext, 'gateway' | 'operations'>,
   parts: ChangeCallsParts,
 ): ChangeCalls {
-  const { wanted, caller, cache = new Map() } = parts;
-  const { id, appliance } = wanted;
+  const { input, caller, cache = new Map() } = parts;
+  const { id, appliance } = input;
   const buildCall = (write: Write): AdminCall => buildAdminCall(operationCall(operations, write), write, parts);
 
   async function send(call: AdminCall): Promise<CallResponse> {
@@ -86,7 +86,7 @@ function createCalls(
       if (call.limitMs !== undefined && error instanceof AdminProblem && error.code === 'upstream_timeout')
         throw new LateError(appliance);
       // The body may break off, or be too long.
-      throw error instanceof ApplianceError ? upstreamProblem(error, appliance, 'none') : error;
+      throw error instanceof ApplianceError ? upstreamProblem(error, appliance, 'read') : error;
     }
   }
 
@@ -121,9 +121,9 @@ function createCalls(
 function buildAdminCall(
   target: OperationCall,
   { content }: Write,
-  { wanted, caller, permit }: ChangeCallsParts,
+  { input, caller, permit }: ChangeCallsParts,
 ): AdminCall {
-  const { id, appliance, reason, force, breakGlass = false } = wanted;
+  const { id, appliance, reason, force, breakGlass = false } = input;
   const { row } = target.operation;
   return {
     ...caller,

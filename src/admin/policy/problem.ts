@@ -293,8 +293,8 @@ export function internalError(cause: unknown): AdminProblem {
   return new AdminProblem('internal_error', { detail: 'The gateway failed.', cause });
 }
 
-/** `unsent`: no byte of it left; `perhaps`: it may have done its work; `none`: it is a read. */
-export type Effect = 'unsent' | 'perhaps' | 'none';
+/** `unsent`: no byte of it left; `perhaps`: it may have done its work; `read`: it changes nothing. */
+export type Effect = 'unsent' | 'perhaps' | 'read';
 
 /** Returns the problem for the caller if the appliance gave no response that can be forwarded. */
 export function upstreamProblem(error: unknown, appliance: string, effect: Effect): AdminProblem {
