@@ -1,9 +1,9 @@
-import type { Caller, Principals } from '../policy/principal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { endpoints } from '../../appliance/api/table.ts';
 import { decode } from '../../appliance/decode.ts';
 import { withinShares } from '../../lib/shares.ts';
+import type { Caller, Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { StateUpdate, Journal, StoredState } from '../journal/journal.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';

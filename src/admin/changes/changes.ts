@@ -44,7 +44,7 @@ import { planLines } from './plan-lines.ts';
 import { sweep } from './recover.ts';
 import type { Repair } from './repairs.ts';
 import { startRun, type StartedChange } from './run.ts';
-import { type ChangeRequest, type NewChange, newIdentity, readChangeRequest, type Task } from './task.ts';
+import { type ChangeRequest, type ChangeInput, newIdentity, readChangeRequest, type Task } from './task.ts';
 
 export const maxOpenPerPrincipal = 20;
 
@@ -78,20 +78,20 @@ export class Changes {
     const { principal, token, signal, address, appliance, reason, force, target, body } = call;
     const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
     const task = { operationId: target.operation.operationId, params: target.params, ...content };
-    const wanted = { ...newIdentity(this.#context), appliance, task, reason, force };
-    return this.#shown(call, this.#planAndStore(wanted, { principal, token, signal, address }));
+    const input = { ...newIdentity(this.#context), appliance, task, reason, force };
+    return this.#shown(call, this.#planAndStore(input, { principal, token, signal, address }));
   }
 
   /** Submits the repair of alerts; `caller` has the planner of their Alertmanager. */
   propose({ appliance, task, alerts }: Repair, caller: Caller): Promise<Change> {
-    const wanted = { ...newIdentity(this.#context), appliance, task, alerts, reason: undefined, force: false };
-    return this.#planAndStore(wanted, caller);
+    const input = { ...newIdentity(this.#context), appliance, task, alerts, reason: undefined, force: false };
+    return this.#planAndStore(input, caller);
   }
 
   /** Plans what the body of a change describes; stores nothing. */
   async plan(request: ChangeRequest, caller: Caller): Promise<ChangeDryRun> {
-    const wanted = readChangeRequest(request, this.#context);
-    const { appliance, task, askedAtMs, plan, digest } = await planChange(this.#context, wanted, caller);
+    const input = readChangeRequest(request, this.#context);
+    const { appliance, task, askedAtMs, plan, digest } = await planChange(this.#context, input, caller);
     return {
       dry_run: true,
       appliance,
@@ -109,8 +109,8 @@ export class Changes {
    * steps do. It waits instead if a call of it needs approval.
    */
   async run(request: ChangeRequest, caller: Caller, onEvent: (event: ChangeEvent) => void) {
-    const wanted = readChangeRequest(request, this.#context);
-    const { change, over } = await this.#whileOpen(wanted, caller, () => this.#planAndRun(wanted, caller, onEvent));
+    const input = readChangeRequest(request, this.#context);
+    const { change, over } = await this.#whileOpen(input, caller, () => this.#planAndRun(input, caller, onEvent));
     return { change: shownTo(this.#context, caller.principal, change), over: over && this.#shown(caller, over) };
   }
 
@@ -157,21 +157,21 @@ export class Changes {
   }
 
   /** Plans a change and stores it, to wait for approval. */
-  async #planAndStore(wanted: NewChange, caller: Caller): Promise<Change> {
-    return await this.#whileOpen(wanted, caller, async () => {
-      assertNothingHidden(this.#context, wanted.task, caller);
-      return this.#storeWaiting(await this.#planAllowed(wanted, caller), caller);
+  async #planAndStore(input: ChangeInput, caller: Caller): Promise<Change> {
+    return await this.#whileOpen(input, caller, async () => {
+      assertNothingHidden(this.#context, input.task, caller);
+      return this.#storeWaiting(await this.#planAllowed(input, caller), caller);
     });
   }
 
   /** Plans, and refuses what the gateway would refuse. */
-  async #planAllowed(wanted: NewChange, caller: Caller): Promise<PlannedChange> {
-    const planned = await planChange(this.#context, wanted, caller);
+  async #planAllowed(input: ChangeInput, caller: Caller): Promise<PlannedChange> {
+    const planned = await planChange(this.#context, input, caller);
     assertMayRun(this.#context, planned, [caller.principal]);
     return planned;
   }
 
-  async #planAndRun(wanted: NewChange, caller: Caller, onEvent: (event: ChangeEvent) => void): Promise<StartedChange> {
+  async #planAndRun(input: ChangeInput, caller: Caller, onEvent: (event: ChangeEvent) => void): Promise<StartedChange> {
     const context = this.#context;
     let step = 0;
     const onStepEvent = (event: StepEvent): void => {
@@ -181,13 +181,13 @@ export class Changes {
     const onWait = (line: string): void => onStepEvent({ event: 'wait', step, line });
     // A stop of the exporter ends it, as its caller does by leaving.
     const runner = { ...caller, signal: AbortSignal.any([caller.signal, context.stopping.signal]) };
-    const planned = await this.#planAllowed({ ...wanted, onWait }, runner);
+    const planned = await this.#planAllowed({ ...input, onWait }, runner);
     assertSeenPlan(planned);
     if (wouldOf(planned.plan) === 'wait for approval') {
-      assertNothingHidden(context, wanted.task, caller);
+      assertNothingHidden(context, input.task, caller);
       return { change: await this.#storeWaiting(planned, caller), over: undefined };
     }
-    assertConfirmedOrSeen(context, wanted);
+    assertConfirmedOrSeen(context, input);
     assertNotEmpty(planned.plan);
     // Without its body, which may have a password and is not planned again.
     const submitted = { change: recordOf(context, planned, caller), sealed: sealedOf(planned, caller) };
@@ -212,8 +212,8 @@ export class Changes {
   }
 
   /** Counts a change as open while it is planned and stored; first refuses one that may not be. */
-  async #whileOpen<Value>(wanted: NewChange, caller: Caller, work: () => Promise<Value>): Promise<Value> {
-    assertMayPlan(this.#context, wanted, caller);
+  async #whileOpen<Value>(input: ChangeInput, caller: Caller, work: () => Promise<Value>): Promise<Value> {
+    assertMayPlan(this.#context, input, caller);
     const { planning } = this.#context;
     const counted = { principal: caller.principal };
     planning.add(counted);
@@ -225,6 +225,7 @@ export class Changes {
   }
 }
 
+/** Returns the parts of a change that nobody is shown; on disk, `digestKey` is named `salt`. */
 function sealedOf({ digestKey, askedAtMs }: PlannedChange, { principal }: Caller) {
   return { person: principal.person, salt: digestKey, asked_at: new Date(askedAtMs).toISOString() };
 }
@@ -264,7 +265,7 @@ function wouldOf({ steps }: ChangePlan): ChangeDryRun['would'] {
 
 function assertMayPlan(
   context: ChangesContext,
-  { appliance, task, alerts }: NewChange,
+  { appliance, task, alerts }: ChangeInput,
   { principal, token }: Caller,
 ): void {
   context.gateway.applianceFor({ principal, appliance });
@@ -325,7 +326,7 @@ function assertSeenPlan({ digest, seenDigest = digest }: PlannedChange): void {
 }
 
 /** Refuses to delete an object without a plan that somebody has seen; a recipe names what it deletes. */
-function assertConfirmedOrSeen({ operations }: ChangesContext, { appliance, task, seenDigest }: NewChange): void {
+function assertConfirmedOrSeen({ operations }: ChangesContext, { appliance, task, seenDigest }: ChangeInput): void {
   if (seenDigest !== undefined || 'recipe' in task) return;
   const call = operations.toCall(task.operationId, task.params);
   const [name] = call ? confirmationOf(call, appliance) : [];

@@ -38,14 +38,14 @@ export async function decide(
   const entry = entryFor(context, id, principal);
   const state = states[word];
   const decision = { by: principal.name, what: state, reason: context.recorder.redact(reason, token) };
-  const save = async (): Promise<ChangeEntry> => {
+  const saveDecision = async (): Promise<ChangeEntry> => {
     await context.store.transition(entry, { state, decision }, caller);
     return entry;
   };
   return await context.store.lockForDecision(entry, async () => {
     const refusal = refusalOf(context, word, entry, principal);
     if (refusal) throw refusal;
-    if (word !== 'approve') return (await save()).change;
+    if (word !== 'approve') return (await saveDecision()).change;
     if (digest !== entry.change.digest)
       throw new AdminProblem('digest_mismatch', {
         detail: 'The digest is not that of the present plan; nothing was sent.',
@@ -57,7 +57,7 @@ export async function decide(
     await context.store.replacePlanIfChanged(entry, planned);
     // A reload may have removed the token while the plan was made.
     context.principals.assertInForce(principal);
-    return (await startRun(context, { planned, runner, onEvent: () => undefined }, save)).change;
+    return (await startRun(context, { planned, runner, onEvent: () => undefined }, saveDecision)).change;
   });
 }
 

@@ -17,10 +17,10 @@ import { callStep, type RecipePlan, type Recipe, type RecipeContext, type Step }
 import { createRecipeContext } from './change-calls.ts';
 import type { ChangePlan, PlannedCall, PlannedStep, StoredChange } from './change.ts';
 import type { ChangesContext } from './context.ts';
-import type { NewChange, Task } from './task.ts';
+import type { ChangeInput, Task } from './task.ts';
 
 /** A change with its plan, the steps that carry it out, and the replies that it was made from. */
-export interface PlannedChange extends NewChange {
+export interface PlannedChange extends ChangeInput {
   readonly plan: ChangePlan;
   readonly digest: string;
   readonly steps: readonly Step[];
@@ -33,12 +33,12 @@ export function titleOf(task: Task): string {
 }
 
 /** Plans with the rights of the caller: nobody learns more than its token may read. */
-export async function planChange(context: ChangesContext, wanted: NewChange, caller: Caller): Promise<PlannedChange> {
+export async function planChange(context: ChangesContext, input: ChangeInput, caller: Caller): Promise<PlannedChange> {
   const cache: ReadCache = new Map();
-  const writeCount = context.gateway.writeCountOf(wanted.appliance);
+  const writeCount = context.gateway.writeCountOf(input.appliance);
   try {
-    const made = await makePlan(wanted, createRecipeContext(context, { wanted, caller, cache }));
-    return { ...wanted, ...made, reads: { cache, writeCount, atSteadyMs: steadyNow() } };
+    const made = await makePlan(input, createRecipeContext(context, { input, caller, cache }));
+    return { ...input, ...made, reads: { cache, writeCount, atSteadyMs: steadyNow() } };
   } catch (error) {
     throw asPlanError(error);
   }
@@ -49,7 +49,7 @@ export async function planChange(context: ChangesContext, wanted: NewChange, cal
  * cannot be done.
  */
 export async function makePlan(
-  { task, force, digestKey, backupFirst = false }: Pick<NewChange, 'task' | 'force' | 'digestKey' | 'backupFirst'>,
+  { task, force, digestKey, backupFirst = false }: Pick<ChangeInput, 'task' | 'force' | 'digestKey' | 'backupFirst'>,
   context: RecipeContext & { readonly calls: RecipeCalls },
 ): Promise<Pick<PlannedChange, 'plan' | 'digest' | 'steps'>> {
   const { calls } = context;
@@ -184,7 +184,7 @@ export async function planAgain(
   approver: Caller,
 ): Promise<PlannedChange> {
   assert(sealed, 'a change that waits has its sealed parts');
-  const wanted = {
+  const input = {
     id: change.id,
     appliance: change.appliance,
     task: taskOf(context.recipes(), { change, sealed }),
@@ -195,7 +195,7 @@ export async function planAgain(
     askedAtMs: Date.parse(sealed.asked_at ?? change.created),
     digestKey: sealed.salt,
   };
-  return await planChange(context, wanted, approver);
+  return await planChange(context, input, approver);
 }
 
 function taskOf(recipes: readonly Recipe[], { change, sealed }: StoredChange): Task {

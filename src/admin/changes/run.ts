@@ -31,23 +31,24 @@ export interface StartedChange {
 
 /**
  * Saves a change as approved and starts to run it; nothing else runs a change. Rejects if another one
- * changes the same object, or if it cannot be saved.
+ * changes the same object, or if it cannot be saved. The claim comes first, so that two approvals for
+ * one object cannot both be on disk.
  */
 export async function startRun(
   context: ChangesContext,
   options: RunOptions,
-  save: () => Promise<ChangeEntry>,
+  saveApproved: () => Promise<ChangeEntry>,
 ): Promise<StartedChange> {
   const { store, underWay, log } = context;
   const { id, plan } = options.planned;
   store.claim(id, urlsOf(plan));
-  const entry = await save().catch((error: unknown) => {
+  const entry = await saveApproved().catch((error: unknown) => {
     store.release(id);
     throw error;
   });
   const over = runChange(context, entry, options)
     .catch((error: unknown) => {
-      // It stays `executing` on disk, and the next sweep asks the journal what became of it.
+      // It stays open on disk. The next sweep stores how it ended, or asks the journal if nobody knows.
       log.error({ err: error, change: id }, 'change broke off');
     })
     .finally(() => {
@@ -67,7 +68,7 @@ async function runChange(
   const sent = secretsOf(planned.task);
   const redacted = (text: string): string => context.recorder.redact(text, runner.token, maxLine, sent) ?? '';
   await context.store.transition(entry, { state: 'executing' });
-  const parts = { wanted: planned, permit: permitFor(entry.change, planned) };
+  const parts = { input: planned, permit: permitFor(entry.change, planned) };
   // A rollback goes on when nobody waits any more: only a stop of the exporter ends it.
   const rollbackContext = createRecipeContext(context, {
     ...parts,

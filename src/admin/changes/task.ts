@@ -43,8 +43,8 @@ function linesOf(text: string): readonly Secret[] {
   return lines.map((line) => new Secret(line));
 }
 
-/** A change before it is planned. */
-export interface NewChange {
+/** What is planned: a change that is submitted, or a stored one again at its approval. */
+export interface ChangeInput {
   readonly id: string;
   readonly appliance: string;
   readonly task: Task;
@@ -65,7 +65,7 @@ export interface NewChange {
   readonly onWait?: (line: string) => void;
 }
 
-type Identity = Pick<NewChange, 'id' | 'askedAtMs' | 'digestKey'>;
+type Identity = Pick<ChangeInput, 'id' | 'askedAtMs' | 'digestKey'>;
 
 /** Returns the parts of a new change that no caller chooses. */
 export function newIdentity({ now, digestKey }: Pick<ChangesContext, 'now' | 'digestKey'>): Identity {
@@ -142,7 +142,7 @@ const maxAgeMs = 3_600_000;
 export function readChangeRequest(
   request: ChangeRequest,
   context: Pick<ChangesContext, 'operations' | 'recipes' | 'now' | 'digestKey'>,
-): NewChange {
+): ChangeInput {
   const { appliance, reason, digest, asked_at: askedAt } = request;
   const identity = newIdentity(context);
   const askedAtMs = askedAt === undefined ? identity.askedAtMs : Date.parse(askedAt);
