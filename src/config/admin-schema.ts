@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-
 import { offByDefault, listenerTls, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 
 export type AdminBlock = SettingsOf<typeof adminSchema>;

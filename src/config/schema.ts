@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
 import { requestsSchema } from './request-log-schema.ts';

@@ -3,7 +3,10 @@ import type { OperationCall } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** A call for an appliance, and who sends it. Only the gateway writes what can change in it. */
+/**
+ * A call for an appliance, and who sends it. Only gateway.ts writes what can change in it, but for the
+ * stage `sent`: forward.ts knows when the first byte leaves.
+ */
 export interface AdminCall extends Caller {
   /** The gateway's own id, shown to the caller and in the audit. */
   readonly id: string;

@@ -50,6 +50,7 @@ export const maxWaiting = 16;
 export const maxQueueWaitMs = 30_000;
 /** A call without a response keeps its slot in the queue for this multiple of `admin.timeout`. */
 const slotTimeoutFactor = 2;
+
 /** The parts of a gateway that live as long as it listens. */
 export interface GatewayServices extends GatewayDependencies {
   /** The active settings; a reload replaces them. */

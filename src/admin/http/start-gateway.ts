@@ -6,8 +6,7 @@
 import { createSecureContext } from 'node:tls';
 import { Changes } from '../changes/changes.ts';
 import { Proposals } from '../changes/proposals.ts';
-import type { AdminSettings, ApprovalSettings } from '../../config/settings.ts';
-import type { ApplianceSettings } from '../../config/settings.ts';
+import type { AdminSettings, ApplianceSettings, ApprovalSettings } from '../../config/settings.ts';
 import { Gateway } from '../calls/gateway.ts';
 import { watchKeys } from '../calls/key-watch.ts';
 import type { AdminAppliance } from '../calls/session.ts';
