@@ -18,8 +18,12 @@ import type { Area } from '../appliance/api/table.ts';
 import type { CallReport } from '../appliance/client.ts';
 import { isUnanswered } from '../appliance/errors.ts';
 import { activationCollector } from '../collectors/activation.ts';
+import { applianceCollector } from '../collectors/appliance.ts';
+import { backendsCollector } from '../collectors/backends.ts';
+import { certificatesCollector } from '../collectors/certificates.ts';
 import { type Collector, isPerFarmCollector } from '../collectors/collector.ts';
 import { farmsCollector } from '../collectors/farms.ts';
+import { summaryCollector } from '../collectors/summary.ts';
 import { steadyNow } from '../lib/time.ts';
 import { Calls } from './calls.ts';
 import type { ApplianceStatus } from '../state/status.ts';
@@ -50,7 +54,13 @@ import { StepExecutor } from './step-executor.ts';
 import { RunLifecycle } from './run-lifecycle.ts';
 
 /** The collectors whose readings people wait for after a start. */
-const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];
+const firstGroup: readonly string[] = [
+  farmsCollector,
+  activationCollector,
+  summaryCollector,
+  certificatesCollector,
+  backendsCollector,
+].map(({ name }) => name);
 /** Areas whose changes may bring routes that were missing. */
 const areasOfRoutes: readonly Area[] = ['activation', 'system'];
 const betweenRechecksMs = 60_000;
@@ -256,7 +266,7 @@ export class AppliancePoller {
   #waitsForFarms({ collector }: Job): boolean {
     const isNeeded =
       (isPerFarmCollector(collector) || collector.makesNoCalls === true) && !this.#services.state.facts.farms;
-    return isNeeded && ['farms', 'summary'].some((name) => this.#services.jobs.get(name)?.run);
+    return isNeeded && [farmsCollector, summaryCollector].some(({ name }) => this.#services.jobs.get(name)?.run);
   }
 
   /** Begins a run, or goes on with the one under way. */
@@ -365,7 +375,7 @@ export class AppliancePoller {
     this.#tryMissingRoutes();
     this.#makeDue(
       [...this.#services.jobs.values()].filter(
-        ({ hasMissedRun, collector }) => hasMissedRun || collector.name === 'appliance',
+        ({ hasMissedRun, collector }) => hasMissedRun || collector.name === applianceCollector.name,
       ),
     );
   }
