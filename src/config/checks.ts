@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { gapsOf, maxDelayMs } from '../lib/cron.ts';
 import { formatDuration, parseDuration } from '../lib/time.ts';
+import { pairProblem } from '../lib/pem.ts';
 import { findRepeats } from '../lib/same.ts';
 import { closestWord, memoize } from '../lib/text.ts';
 import {
@@ -23,7 +24,7 @@ interface CheckInput {
   readonly operations: OperationRoutes;
 }
 
-/** Reports values that are valid alone and wrong in combination; needs no content of files. */
+/** Reports values that are valid alone and wrong in combination, also contents of files. */
 export function checkCombinations(checked: CheckInput, problems: Problems): void {
   const report = problems.reportIn(checked.source);
   for (const check of [
@@ -40,6 +41,7 @@ export function checkCombinations(checked: CheckInput, problems: Problems): void
     requireTwins,
     requireKnownOperations,
     requireOwnFiles,
+    requireMatchingKeys,
   ])
     check(checked, report);
 }
@@ -237,6 +239,18 @@ function requireTwins({ settings: { twins, appliances } }: CheckInput, report: R
 function requireOwnFiles({ settings: { history, admin }, source }: CheckInput, report: ReportProblem): void {
   if (history.file === undefined || !admin || resolve(history.file) !== resolve(admin.journalFile)) return;
   report(['history', 'file'], `is the same file as ${source.locate(['admin', 'journal_file']).key}; name another one`);
+}
+
+function requireMatchingKeys({ settings: { admin, requests } }: CheckInput, report: ReportProblem): void {
+  for (const [block, tls] of [
+    ['admin', admin?.tls],
+    ['requests', requests?.tls],
+  ] as const) {
+    // A file that could not be read is reported already, and the setting is missing.
+    const isRead = tls && 'cert' in tls && 'key' in tls;
+    const mismatch = isRead ? pairProblem(tls.cert, tls.key, 'cert_file') : undefined;
+    if (mismatch !== undefined) report([block, 'tls', 'key_file'], mismatch);
+  }
 }
 
 function requireKnownOperations({ settings: { admin }, operations }: CheckInput, report: ReportProblem): void {

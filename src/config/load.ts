@@ -7,7 +7,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';
-import { pairProblem } from '../lib/pem.ts';
 import {
   type CollectorSettings,
   type OperationRoutes,
@@ -83,15 +82,6 @@ async function load(
   await yieldToEventLoop();
   const { appliances, admin, limits, applianceFiles: _read, collectors: _merged, ...others } = settings;
   checkCombinations({ settings, source, collectorDefaults, operations }, problems);
-  for (const [block, tls] of [
-    ['admin', admin?.tls],
-    ['requests', others.requests?.tls],
-  ] as const) {
-    // A file that could not be read is reported already, and the setting is missing.
-    const isRead = tls && 'cert' in tls && 'key' in tls;
-    const mismatch = isRead ? pairProblem(tls.cert, tls.key, 'cert_file') : undefined;
-    if (mismatch !== undefined) problems.report(source.locate([block, 'tls', 'key_file']), mismatch);
-  }
   if (!problems.isEmpty) throw problems.error();
 
   const { compact: _ofEach, ...limitsOfAll } = limits;
