@@ -1,6 +1,7 @@
-// Sends calls of people to appliances, in this order: policy, freeze, confirmation, approval, queue,
-// side effect of a read, look at L4 farms, guards, intent on disk, the call, its outcome on disk. It
-// is the only way to an appliance for anything that may change it, also for the steps of a change.
+// Sends calls of people to appliances, in this order: policy, freeze, confirmation, approval, the rest
+// of an upload, queue, side effect of a read, look at L4 farms, guards, intent on disk, the call, its
+// outcome on disk. It is the only way to an appliance for anything that may change it, also for the
+// steps of a change.
 // Calls run at the same time as far as the queue allows (request-queue.ts). A reload, a freeze or the
 // caller may have changed something during each wait: the appliance and the token are checked again
 // in the slot, and all of it before the intent and before the first byte (`#recheck`). The gateway
