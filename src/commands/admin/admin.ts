@@ -6,7 +6,7 @@ import { callOperation, operationFlags } from './call-operation.ts';
 import { builtInCommands, listOperations } from './built-in-commands.ts';
 import { recipes } from '../../admin/recipes/recipes.ts';
 import { askRecipeFlags, recipeFlags, runRecipe } from './run-recipe.ts';
-import { changeCommandOf, askFlags } from './changes.ts';
+import { changeCommandOf, askFlags } from './change-commands.ts';
 import { type AdminCommand, withSession } from './session.ts';
 
 export const admin: Command = async (context) => {

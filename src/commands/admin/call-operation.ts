@@ -5,14 +5,14 @@ import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import { type AdminCommand, type AdminSession, askAgreement, optionsOf, printResponse } from './session.ts';
-import { readRequestBody, createRedactor } from './content.ts';
+import { contentFromFlags, createRedactor } from './content.ts';
 import { type CallOptions, parseReply, requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showResponse } from './show-response.ts';
 import type { Content } from '../../admin/recipes/calls.ts';
 import { type DryRun, DryRunSchema } from '../../admin/calls/dry-run.ts';
 import { dryRunLines, refusalLines, warningLines, wouldFail } from './change-lines.ts';
 import type { ChangeBody } from './run-change.ts';
-import { askForChange, printWaitingChange, waitsExitCode } from './changes.ts';
+import { askForChange, printWaitingChange, waitsExitCode } from './change-commands.ts';
 import { parseTarget } from './words.ts';
 
 export const operationFlags: AdminCommand['flags'] = [
@@ -40,7 +40,7 @@ export async function callOperation(
   const { flags, shell } = session;
   const { call, fields } = parseTarget(words, session.operations);
   const path = flags.output;
-  const content = await readRequestBody(call.operation, fields, flags.body, shell);
+  const content = await contentFromFlags(call.operation, fields, flags.body, shell);
   const options = optionsOf(flags, flags.reason);
   const prepared = { appliance, call, content, options };
   const output = path === undefined || flags['dry-run'] ? undefined : await createOutputFile(path);

@@ -15,7 +15,7 @@ import type { Content } from '../../admin/recipes/calls.ts';
  * Returns the body of a call: a file, or the remaining values as a JSON object. Throws a
  * UsageError.
  */
-export async function readRequestBody(
+export async function contentFromFlags(
   { operationId, row: { body: kind } }: Operation,
   fields: readonly Assignment[],
   source: string | undefined,

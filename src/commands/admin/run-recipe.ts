@@ -5,7 +5,7 @@ import { oneLine } from '../../lib/text.ts';
 import { parseDuration } from '../../lib/time.ts';
 import { UsageError } from '../command.ts';
 import { stateLine, stepLines, linesWithNextCommands } from './change-lines.ts';
-import { askFlags, askForChange, waitsExitCode } from './changes.ts';
+import { askFlags, askForChange, waitsExitCode } from './change-commands.ts';
 import { readText } from './content.ts';
 import { printLines } from './render.ts';
 import { type ChangeBody, requestPlan, runNow } from './run-change.ts';

@@ -8,7 +8,7 @@ import { auditEvents } from '../../admin/journal/record.ts';
 import { recipes } from '../../admin/recipes/recipes.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { builtInCommands } from '../admin/built-in-commands.ts';
-import { changeCommands } from '../admin/changes.ts';
+import { changeCommands } from '../admin/change-commands.ts';
 import { auditCommands } from '../audit.ts';
 import { commands as described, type CommandName, flagsOf, isCommand } from '../commands.ts';
 import { allFlags } from '../parse-flags.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createOperations, type Operation } from '../../../../src/admin/policy/operation.ts';
-import { readRequestBody, createRedactor } from '../../../../src/commands/admin/content.ts';
+import { contentFromFlags, createRedactor } from '../../../../src/commands/admin/content.ts';
 import { givenFolder } from '../../../support/folder.ts';
 
 function operation(key: string): Operation {
@@ -24,7 +24,7 @@ function givenFile(content: string | Buffer): string {
 const nothing = givenInput('');
 
 it('the content of a call is empty if the operation has no body', async () => {
-  expect(await readRequestBody(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
+  expect(await contentFromFlags(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
 });
 
 it('the content of a call is a JSON object of the remaining values, even if there are none', async () => {
@@ -33,8 +33,8 @@ it('the content of a call is a JSON object of the remaining values, even if ther
     { name: 'list', value: ['a'] },
   ];
 
-  const content = await readRequestBody(operation('actOnFarm'), fields, undefined, nothing);
-  const empty = await readRequestBody(operation('actOnFarm'), [], undefined, nothing);
+  const content = await contentFromFlags(operation('actOnFarm'), fields, undefined, nothing);
+  const empty = await contentFromFlags(operation('actOnFarm'), [], undefined, nothing);
 
   expect(content).toEqual({ type: 'application/json', bytes: Buffer.from('{"action":"stop","list":["a"]}') });
   expect(empty?.bytes.toString()).toBe('{}');
@@ -48,8 +48,8 @@ it.each([
 ])('the content of a call is the unchanged file for %s, with the type %s', async (key, type, text) => {
   const path = givenFile(text);
 
-  const fromFile = await readRequestBody(operation(key), [], `@${path}`, nothing);
-  const fromInput = await readRequestBody(operation(key), [], '-', givenInput(text));
+  const fromFile = await contentFromFlags(operation(key), [], `@${path}`, nothing);
+  const fromInput = await contentFromFlags(operation(key), [], '-', givenInput(text));
 
   expect(fromFile).toEqual({ type, bytes: Buffer.from(text) });
   expect(fromInput).toEqual(fromFile);
@@ -68,7 +68,7 @@ it.each([
 ])('the content of a call is refused for %s with %j and %s', async (key, names, source, message) => {
   const fields = names.map((name) => ({ name, value: 'x' }));
 
-  const reading = readRequestBody(operation(key), fields, source, givenInput('no JSON'));
+  const reading = contentFromFlags(operation(key), fields, source, givenInput('no JSON'));
 
   await expect(reading).rejects.toThrow(message);
 });
