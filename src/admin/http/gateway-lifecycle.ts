@@ -49,11 +49,12 @@ export function createGatewayLifecycle(createParts: () => GatewayDependencies) {
         if (!running) return;
         const { gateway, journalFile } = running;
         running = undefined;
-        if (gateway.freeze.isFrozen) frozenIn = journalFile;
         const ended = gateway
           .drain()
           .then(() => gateway.close())
           .finally(() => {
+            // Only now: a freeze may begin or end while requests are still under way.
+            if (gateway.freeze.isFrozen) frozenIn = journalFile;
             draining = undefined;
           });
         draining = { gateway, ended };

@@ -1,10 +1,12 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
+import type { CreateJournalThread } from '../../../src/admin/journal/journal.ts';
 import { makeToken } from '../../../src/commands/token.ts';
 import { freePort } from '../../support/free-port.ts';
 import { makeAuthority } from '../../support/authority.ts';
 import { listening } from '../../support/listening.ts';
+import { noThreads } from '../../support/no-threads.ts';
 import { valueOf } from '../../support/samples.ts';
 import { until, untilIs } from '../../support/until.ts';
 import { givenReloadable, type Reloadable } from './given-reloadable.ts';
@@ -122,6 +124,34 @@ describe('a reload of the gateway', () => {
     expect(await frozen()).toBe(1);
   });
 
+  it('may bring another journal after a freeze that was lifted while the gateway was switched off', async () => {
+    const written = Promise.withResolvers<void>();
+    let heldRequests = 0;
+    const given = await givenFrozen({}, (thread) => ({
+      ...thread,
+      async request(content) {
+        if (content.do === 'write' && content.entries.some(({ record }) => record?.event === 'unfreeze')) {
+          heldRequests += 1;
+          await written.promise;
+        }
+        return await thread.request(content);
+      },
+    }));
+    const lifting = given.lift();
+    await untilIs(() => heldRequests, 1);
+
+    expect(await given.reloadAs(undefined)).toHaveProperty('value');
+    written.resolve();
+
+    expect((await lifting).status).toBe(200);
+    await untilIs(given.frozen, undefined);
+    const outcome = await until(
+      () => given.reloadAs({ journal_file: 'another.db' }),
+      (each) => !('error' in each && each.error.includes('still under way')),
+    );
+    expect(outcome).toHaveProperty('value');
+  });
+
   it('neither lifts a freeze that is only in memory, nor switches off its gateway', async () => {
     const given = await givenFrozen({ journal_file: '/dev/full/journal.db' });
     const { frozen, reloadAs } = given;
@@ -213,16 +243,22 @@ async function reloadAs(given: Reloadable, more: Readonly<Record<string, unknown
 }
 
 /** A gateway on which all changes are frozen. */
-async function givenFrozen(more: Readonly<Record<string, unknown>> = {}) {
-  const given = await givenReloadable(['a'], ({ entry }) => ({
-    appliances: [entry('a')],
-    admin: { ...admin({ tokens: [old.sha256] }), ...more },
-  }));
+async function givenFrozen(
+  more: Readonly<Record<string, unknown>> = {},
+  throughJournal: (thread: ReturnType<CreateJournalThread>) => ReturnType<CreateJournalThread> = (thread) => thread,
+) {
+  const given = await givenReloadable(
+    ['a'],
+    ({ entry }) => ({ appliances: [entry('a')], admin: { ...admin({ tokens: [old.sha256] }), ...more } }),
+    {},
+    { ...noThreads, createJournalThread: (file) => throughJournal(noThreads.createJournalThread!(file)) },
+  );
   const frozen = async () => valueOf(await given.page(), 'zlb_admin_frozen');
   const put = await ask(given, old.token, '/freeze', { method: 'PUT', headers: { 'x-reason': 'quarter end' } });
   expect([put.status, await frozen()]).toEqual([200, 1]);
   return {
     frozen,
+    lift: () => ask(given, old.token, '/freeze', { method: 'DELETE' }),
     reloadAs: (next: Readonly<Record<string, unknown>> | undefined) => reloadAs(given, next && { ...more, ...next }),
   };
 }

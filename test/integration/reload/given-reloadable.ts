@@ -43,6 +43,7 @@ export async function givenReloadable(
   applianceNames: readonly string[],
   configuration: (reloadable: Pick<Reloadable, 'entry' | 'path' | 'appliance'>) => unknown,
   files: Readonly<Record<string, unknown>> = {},
+  threads: typeof noThreads = noThreads,
 ): Promise<Reloadable> {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-reload-'));
   // Others may enter it, as they may enter /etc.
@@ -84,7 +85,7 @@ export async function givenReloadable(
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
     now: Date.now,
     random: () => 0.5,
-    ...noThreads,
+    ...threads,
   });
   onTestFinished(async () => {
     await daemon.close();
