@@ -16,7 +16,7 @@ export interface ProbeInputs {
   readonly lastKnown?: (farm: string) => ProbeBasis | undefined;
 }
 
-/** What a probe of a farm rests on. */
+/** The facts from which the target of a probe was chosen. */
 export interface ProbeBasis {
   readonly listed: Farm;
   readonly config: FarmConfig | undefined;

@@ -74,8 +74,10 @@ export class HistoryRequestHandler {
 
 function responseOf(store: HistoryStore, request: Exclude<HistoryRequest, { do: 'close' }>): HistoryResponse {
   switch (request.do) {
-    case 'write':
-      return { changes: store.write(request.entries) };
+    case 'write': {
+      const changes = store.write(request.entries);
+      return { changes };
+    }
     case 'prune':
       store.prune(request.beforeMs);
       return {};

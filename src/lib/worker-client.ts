@@ -12,7 +12,7 @@ export function workerBeside({ filename, url }: ImportMeta, name: string): URL {
   return new URL(`${name}${extname(filename)}`, url);
 }
 
-/** What a caller needs of a {@link WorkerClient}. */
+/** The part of a {@link WorkerClient} that callers use. */
 export type Thread<Request, Response> = Pick<WorkerClient<Request, Response>, 'isRunning' | 'request' | 'terminate'>;
 
 /** A thread that handles requests, one after another. It starts at the first request. */

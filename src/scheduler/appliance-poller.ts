@@ -169,7 +169,7 @@ export class AppliancePoller {
     const job = this.#services.jobs.get(collector);
     if (!job || this.#isClosed) return Promise.resolve();
     if (job.run) return job.run.over.promise;
-    const run = onlyFarms && job.hadFirstRun ? this.#lifecycle.beginFor(onlyFarms, job) : this.#beginAtOnce(job);
+    const run = onlyFarms && job.hadFirstRun ? this.#lifecycle.beginFor(job, onlyFarms) : this.#beginAtOnce(job);
     if (!run) return Promise.resolve();
     this.#due.wake();
     return run.over.promise;

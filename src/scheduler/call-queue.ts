@@ -19,7 +19,7 @@ interface QueuedCall {
   readonly priority: Priority;
 }
 
-/** What polling may take of an appliance. */
+/** The limits of the calls that polling makes to one appliance. */
 export interface PollingLimits {
   readonly maxConcurrentPerAppliance: number;
   /** The maximum ratio of time spent in calls, 0 to 1. */

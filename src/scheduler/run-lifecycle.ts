@@ -70,7 +70,7 @@ export class RunLifecycle {
    * Begins a run for some farms beside the schedule: the next one of all is due as before. Undefined
    * if there is a reason to skip it.
    */
-  beginFor(onlyFarms: ReadonlySet<string>, job: Job): Run | undefined {
+  beginFor(job: Job, onlyFarms: ReadonlySet<string>): Run | undefined {
     if (this.reasonToSkip(job)) return undefined;
     const { due: next } = job;
     makeUrgent(job);

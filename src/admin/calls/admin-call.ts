@@ -31,7 +31,7 @@ export interface AdminCall extends Caller {
   stage: 'new' | 'recorded' | 'sent';
 }
 
-/** What the plan of a change permits its calls: nothing else is sent. */
+/** Limits the calls of a change to those of its plan. */
 export interface CallPermit {
   readonly requestedBy: string;
   /** Undefined where no other person has approved it. */

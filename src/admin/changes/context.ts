@@ -15,7 +15,7 @@ export interface ChangesParts extends ChangeStoreParts {
   readonly recorder: Pick<Recorder, 'recordOrRefuse' | 'redact' | 'holdsSecret'>;
   readonly journal: Pick<Journal, 'append' | 'writeState' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
-  /** How long a change waits, and whether people may approve their own; a reload may change them. */
+  /** Returns the time a change may wait, and whether people may approve their own; both may change at a reload. */
   readonly approvals: () => { readonly ttlMs: number; readonly selfApproval: boolean };
   /** Returns what the exporter may connect to at an appliance; undefined for one that is gone. */
   readonly vipLimitsOf: (appliance: string) => RecipeContext['vipLimits'];
@@ -34,6 +34,6 @@ export interface ChangesContext extends ChangesParts {
   readonly digestKey: string;
   readonly stopping: AbortController;
   readonly underWay: Set<Promise<unknown>>;
-  /** Who asked for the changes that are being planned or stored. */
+  /** The callers whose changes are being planned or stored. */
   readonly planning: Set<Pick<Caller, 'principal'>>;
 }

@@ -13,7 +13,7 @@ import { allRecipes } from '../recipes/recipes.ts';
 import type { AlertSource } from './change.ts';
 import type { ChangesContext } from './context.ts';
 
-/** What a change is to do: one call, or a recipe. */
+/** The work of a change: one call, or a recipe. */
 export type Task = Write | RecipeTask;
 
 export interface RecipeTask {
@@ -43,7 +43,7 @@ function linesOf(text: string): readonly Secret[] {
   return lines.map((line) => new Secret(line));
 }
 
-/** What is planned: a change that is submitted, or a stored one again at its approval. */
+/** A change before its plan: a submitted one, or a stored one that is planned again at its approval. */
 export interface ChangeInput {
   readonly id: string;
   readonly appliance: string;

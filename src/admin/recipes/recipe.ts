@@ -30,7 +30,7 @@ export interface RecipeContext {
   readonly files: Readonly<Record<string, string>>;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
   readonly knownFarms: () => readonly KnownFarm[] | undefined;
-  /** What the exporter may connect to; undefined for an appliance that is gone. */
+  /** The addresses that the exporter may connect to; undefined for an appliance that is gone. */
   readonly vipLimits: VipLimits | undefined;
   /** True if the collector `vip` connects to all farms. */
   readonly probesAllFarms: boolean;

@@ -22,7 +22,7 @@ export interface AdminSession extends CommandContext {
 export interface AdminCommand {
   /** For messages, such as `admin freeze`. */
   readonly name: string;
-  /** The flags that it takes in addition to those that name the gateway. */
+  /** The flags of the command; every command also has those that name the gateway. */
   readonly flags: readonly FlagName[];
   /** Resolves to the exit code; undefined is 0. */
   readonly run: (session: AdminSession) => Promise<number | void>;

@@ -46,7 +46,7 @@ export const check: Command = async (context) => {
   }
 };
 
-/** How a check ends: the exit code, and the last line. */
+/** The end of a check: the exit code, and the last line. */
 interface CheckEnd {
   readonly code: number;
   readonly result?: Note;
