@@ -6,6 +6,13 @@ export type BreakerState = (typeof breakerStates)[number];
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
+interface BreakerParts {
+  readonly elapsedNow: () => number;
+  readonly random: () => number;
+  /** The reason of the newest failure of the breaker that it replaces; undefined after a response. */
+  readonly before?: FailureReason | undefined;
+}
+
 const failuresToOpen = 3;
 /** The time between two pings of an appliance that does not answer. */
 const pingEveryMs = 10_000;
@@ -18,11 +25,11 @@ const silenceMs = 12_000;
  * key. Waits 10 s between two pings of an appliance that does not answer. After a refused key the
  * wait doubles, up to 2 minutes. Jitter shortens it by up to half.
  */
-export function createBreaker({ elapsedNow, random }: { elapsedNow: () => number; random: () => number }) {
+export function createBreaker({ elapsedNow, random, before }: BreakerParts) {
   const pending = new Set<{ readonly sentAtElapsedMs: number }>();
   let state: BreakerState = 'closed';
-  let failures = 0;
-  let reason: FailureReason | undefined;
+  let failures = before === undefined ? 0 : 1;
+  let reason = before;
   let refusals = 0;
   let pingAtElapsedMs = 0;
   let slowestMs = 0;

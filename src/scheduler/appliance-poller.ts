@@ -142,8 +142,9 @@ export class AppliancePoller {
 
   /** Returns the state for the poller that replaces this one, after this one is closed. */
   get handover(): PollerHandover {
-    const { state, availability, jobs, lateness } = this.#services;
-    return { state, availability: availability.state, jobs, lateness, notBefore: this.#calls.notBefore };
+    const { state, availability, jobs, lateness, breaker } = this.#services;
+    const { notBefore } = this.#calls;
+    return { state, availability: availability.state, jobs, lateness, notBefore, failure: breaker.reason };
   }
 
   /** Publishes the inherited counters before anything was read. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Breaker, createBreaker } from '../appliance/breaker.ts';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
+import type { FailureReason } from '../appliance/errors.ts';
 import type { VipSettings } from '../collectors/collector.ts';
 import type { InSlot } from '../lib/slots.ts';
 import type { MetricsStore } from '../metrics/store.ts';
@@ -71,6 +72,8 @@ export interface PollerHandover {
   readonly lateness: Lateness;
   /** A reload must not let polling exceed its busy ratios. */
   readonly notBefore: NotBefore;
+  /** A reload is no sign that the appliance answers again. */
+  readonly failure: FailureReason | undefined;
 }
 
 export function createPollerServices(parts: AppliancePollerParts): PollerServices {
@@ -97,7 +100,7 @@ export function createPollerServices(parts: AppliancePollerParts): PollerService
     now,
     before: handover?.state,
   });
-  const breaker = createBreaker({ elapsedNow: state.elapsedNow, random });
+  const breaker = createBreaker({ elapsedNow: state.elapsedNow, random, before: handover?.failure });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
   const availability = new Availability({
     before: handover?.availability,

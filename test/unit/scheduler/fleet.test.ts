@@ -145,6 +145,7 @@ async function given(names: readonly string[]) {
         jobs: new Map(),
         lateness: new Lateness(),
         notBefore: { urgentSteadyMs: 0, routineSteadyMs: 0 },
+        failure: undefined,
       },
     };
   };

@@ -41,6 +41,27 @@ describe('a poller that replaces another', () => {
     expect(valueOf(await page(), 'zlb_up')).toBe(0);
   });
 
+  it.each(['connect', 'timeout', 'unauthorized'] as const)(
+    'shows zlb_up 0 until a response comes, if the newest call failed with %s',
+    async (fails) => {
+      const { page, replace, answers } = givenAppliance(['farms']);
+      await vi.advanceTimersByTimeAsync(minuteMs);
+      answers(() => ({ fails }));
+      await vi.advanceTimersByTimeAsync(minuteMs);
+      expect(valueOf(await page(), 'zlb_up')).toBe(0);
+
+      const successor = await replace({ names: ['farms'] });
+      successor.publish();
+      const atOnce = valueOf(await page(), 'zlb_up');
+      answers(answering());
+      successor.start();
+      await vi.advanceTimersByTimeAsync(secondMs);
+
+      expect(atOnce).toBe(0);
+      expect(valueOf(await page(), 'zlb_up')).toBe(1);
+    },
+  );
+
   it('inherits which routes are missing, and does not request them again at once', async () => {
     const lacking = givenAppliance(['farms', 'vpn']);
     lacking.answers(answering({ listVpns: { fails: 'not_found' } }));
