@@ -22,7 +22,6 @@ const strips = [
 /** A period, up to now. */
 interface Period {
   readonly fromMs: number;
-  readonly lengthMs: number;
   readonly up: number;
   readonly down: number;
   readonly maintenance: number;
@@ -77,7 +76,6 @@ function periodsOf(
     const excess = Math.max(0, up + down + maintenance - lengthMs);
     return {
       fromMs,
-      lengthMs,
       up: Math.max(0, up - excess),
       down,
       maintenance,
@@ -125,10 +123,12 @@ function periodText(fromMs: number): string {
 }
 
 function bar(strip: string, period: Period, index: number): Markup {
-  const { fromMs, lengthMs } = period;
+  const { fromMs } = period;
   const words = (['down', 'maintenance', 'up', 'unknown'] as const).filter((word) => period[word] > 0);
+  // Not the length of the period: time after `nowMs` is in its parts.
+  const wholeMs = words.reduce((sum, word) => sum + period[word], 0);
   const shares = words.map((word) => {
-    const height = (period[word] / lengthMs) * barHeight;
+    const height = (period[word] / wholeMs) * barHeight;
     return { word, height: word === 'down' ? Math.max(height, minOutageHeight) : height };
   });
   const all = shares.reduce((sum, { height }) => sum + height, 0);

@@ -35,6 +35,22 @@ describe('the availability of a farm', () => {
     expect(Number(/class="down"[^>]* height="([\d.]+)"/.exec(text)?.[1])).toBeGreaterThan(5);
   });
 
+  it('has a bar for a farm that is down now, also when its hour or its day has just begun', () => {
+    const midnightMs = Date.UTC(2026, 10, 30);
+    const now = { fromMs: midnightMs, up: 0, down: 3 * minuteMs, maintenance: 0 };
+    const times = [
+      { ...now, spanMs: hourMs },
+      { ...now, spanMs: 24 * hourMs },
+    ];
+
+    const text = markupText(uptimePanel(times, midnightMs + 3 * minuteMs));
+
+    const heights = [...text.matchAll(/<rect class="down"[^>]* width="8" height="([^"]*)"/g)].map(
+      ([, height]) => height,
+    );
+    expect(heights).toEqual(['40.0', '40.0']);
+  });
+
   it('is never rounded up to 100 percent', () => {
     const times = [hour(1, { up: hourMs - 100, down: 100 })];
 
