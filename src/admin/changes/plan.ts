@@ -94,9 +94,9 @@ function withL4Check(step: Step, context: RecipeContext): Step {
   const call = { ...write, fields: isRecord(body) ? body : {} };
   return {
     ...step,
-    async run(send) {
+    async run(send, calls) {
       const baseline = await probeL4Before(call, { ...context, appliance: context.calls.appliance });
-      const outcome = await step.run(send).then(
+      const outcome = await step.run(send, calls).then(
         (done) => ({ done, result: done }),
         (error: unknown) => ({ error, result: toError(error).message }),
       );

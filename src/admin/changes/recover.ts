@@ -58,8 +58,10 @@ export function endingOf(
   records: readonly AuditLine[],
 ): Ending {
   const planned = steps.filter(({ call }) => call).length;
-  const intents = records.toSorted((a, b) => a.seq - b.seq).filter(({ event }) => event === 'intent');
-  const outcomes = records.filter(({ event }) => event === 'outcome');
+  // Reads with a side effect are recorded as well, and are in no plan.
+  const calls = records.filter(({ method }) => method !== 'GET').toSorted((a, b) => a.seq - b.seq);
+  const intents = calls.filter(({ event }) => event === 'intent');
+  const outcomes = calls.filter(({ event }) => event === 'outcome');
   // After a server error the call may have been carried out; the gateway marks its own codes.
   const isUncertain = ({ status = 500, code, uncertain }: AuditLine): boolean =>
     uncertain === true || (code === undefined && status >= 500);

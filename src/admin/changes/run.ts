@@ -110,7 +110,7 @@ function urlsOf({ steps }: ChangePlan): ReadonlySet<string> {
 }
 
 export interface StepParts {
-  readonly calls: Pick<ChangeCalls, 'buildCall' | 'send'>;
+  readonly calls: Pick<ChangeCalls, 'buildCall' | 'send' | 'read'>;
   /** Aborts when nobody waits for the change any more: no further step is begun. */
   readonly signal: AbortSignal;
   /** Runs the rollback of a step that failed; resolves to a sentence. */
@@ -167,7 +167,7 @@ async function runStep(step: Step, { calls, signal }: StepParts): Promise<StepRe
       call = next;
       await calls.send(next);
       isAnswered = true;
-    });
+    }, calls);
     return { done, isSent: call?.stage === 'sent' };
   } catch (thrown) {
     const error = signal.aborted && !(thrown instanceof AdminError) ? callerLeftStep('during') : thrown;

@@ -150,12 +150,11 @@ const l4WaitMs = 60_000;
  * that knows them may start the farms' daemon, which cuts all L4 farms (docs/api.md §1.7).
  */
 function l4DrainedStep(context: RecipeContext, backend: RecipeBackend): Step {
-  const { calls } = context;
   const { farm, id } = backend;
   const waitMs = context.waitMs ?? l4WaitMs;
   return {
     title: `Wait ${formatDuration(waitMs)}, then ask once for its connections; if the daemon of L4 farms has died, this starts it and cuts all of them`,
-    async run() {
+    async run(_send, calls) {
       await waitUntil(context, {
         read: () => rereadBackend(context, backend),
         isDone: ({ status }) => status === 'maintenance',

@@ -169,9 +169,9 @@ function restart(context: RecipeContext, before: FarmReading): readonly Step[] {
     {
       ...first,
       title: `${first.title}, if the appliance asks for it`,
-      async run(send) {
+      async run(send, calls) {
         return needsRestart(await readState(context, before.name))
-          ? await first.run(send)
+          ? await first.run(send, calls)
           : `${before.name} needs no restart.`;
       },
     },

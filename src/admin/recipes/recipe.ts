@@ -79,8 +79,11 @@ export interface Step {
   readonly title: string;
   /** The call that changes something, if any; the gateway does a dry run of it beforehand. */
   readonly write?: Write;
-  /** Resolves to a sentence about the result; rejects with an AdminError. */
-  run(send: (write: Write) => Promise<void>): Promise<string>;
+  /**
+   * Resolves to a sentence about the result; rejects with an AdminError. Only `calls` has the approval
+   * of the change, which a read with a side effect may need.
+   */
+  run(send: (write: Write) => Promise<void>, calls: Pick<RecipeCalls, 'read'>): Promise<string>;
   readonly undoCommand?: string;
   /** Undoes, after a failure, this step and those that share the rollback. */
   readonly rollback?: Rollback;

@@ -32,7 +32,11 @@ export function withRollback(steps: readonly Step[], before: Before): readonly S
     run: (context, send) => rollBack(context, send, { ...before, ...progress, calls }),
     manualRemedy: `Look at ${farm.name}, which had ${replacement.old}.`,
   };
-  return steps.map((step) => ({ ...step, rollback, run: (send) => step.run(recordProgress(send, progress)) }));
+  return steps.map((step) => ({
+    ...step,
+    rollback,
+    run: (send, calls) => step.run(recordProgress(send, progress), calls),
+  }));
 }
 
 function recordProgress(send: (write: Write) => Promise<void>, progress: Progress): (write: Write) => Promise<void> {
@@ -76,7 +80,7 @@ async function rollBack(
   const isStopped = state === 'down' && farm.state !== 'down';
   if (restart === 'unknown' && !isStopped && state !== 'needed_restart') return unchanged;
   await restore();
-  if (isStopped) for (const step of restartSteps(context, farm)) await step.run(send);
+  if (isStopped) for (const step of restartSteps(context, farm)) await step.run(send, context.calls);
   const left = isUploaded ? await deleteUpload() : '';
   if (isStopped) return `${farmname} was started again with ${files.join(', ')}.${left}`;
   const waits = state === 'needed_restart' ? '; its state is needed restart' : '';

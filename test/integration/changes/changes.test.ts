@@ -154,6 +154,29 @@ describe('an approval', () => {
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
   });
 
+  it('also counts for the read with a side effect that the plan has for a backend of an L4 farm', async () => {
+    const { ask, approve, ended, audit } = await givenApprovals({ approvals: { requiredFor: ['reversible'] } });
+    const asked = await ask('alice', {
+      recipe: 'drain-backend',
+      parameters: { farm: 'db', backend: '0' },
+      wait_seconds: 1,
+    });
+    const id = String(asked.json?.id);
+
+    await approve('bob', id);
+    const over = await ended(id);
+
+    const reads = (await audit()).filter(({ request, operation }) => request === id && operation === 'readFarmStats');
+    expect(reads).toMatchObject([
+      { event: 'intent', principal: 'bob', requested_by: 'alice' },
+      { event: 'outcome', status: 200 },
+    ]);
+    expect(over).toMatchObject({
+      state: 'done',
+      outcome: { lines: [expect.anything(), expect.stringContaining('No connections are left')] },
+    });
+  });
+
   it('is refused when the guards now refuse the plan', async () => {
     const { ask, approve, appliance } = await givenApprovals();
     const asked = await ask('alice', {

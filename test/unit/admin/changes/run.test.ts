@@ -41,6 +41,7 @@ async function run(
         const answer = left.shift();
         return answer ? Promise.reject(answer) : Promise.resolve({ status: 200 } as CallResponse);
       },
+      read: () => Promise.reject(new Error('no step reads with the approval')),
     },
     signal: new AbortController().signal,
     runRollback: () => Promise.reject(new Error('no step has a rollback')),
@@ -253,10 +254,13 @@ describe('the records of a stopped exporter', () => {
     const plan = { facts: [], steps: planned.map(([operation, path]) => call(operation, path)) };
     const records = [
       { event: 'change', state: 'executing' },
-      ...sent.flatMap(([operation, path]) => [
-        { event: 'intent', operation, path },
-        { event: 'outcome', operation, path, status },
-      ]),
+      ...sent.flatMap(([operation, path]) => {
+        const method = operation.startsWith('read') ? 'GET' : 'PUT';
+        return [
+          { event: 'intent', operation, path, method },
+          { event: 'outcome', operation, path, method, status },
+        ];
+      }),
     ].map((record, seq) => ({ ...record, seq }));
     // The journal gives the newest first.
     return endingOf('executing', plan, records.toReversed() as unknown as readonly AuditLine[]);
@@ -279,6 +283,14 @@ describe('the records of a stopped exporter', () => {
       state: 'done',
       lines: [expect.stringContaining('2 of 2 calls were carried out')],
     });
+  });
+
+  it('show a change as done that was stopped after a read of its last step that is audited', () => {
+    const drain = ['setFarmBackendMaintenance', '/farms/db/backends/0/maintenance'] as const;
+
+    const ending = endingAfter([drain], [drain, ['readFarmStats', '/stats/farms/db']]);
+
+    expect(ending).toMatchObject({ state: 'done', lines: [expect.stringContaining('1 of 1 calls were carried out')] });
   });
 
   it('distinguish a rollback call from one of the steps', () => {

@@ -28,7 +28,7 @@ function givenContext(
 it('drain-backend quotes appliance names in the command that ends the remaining connections', async () => {
   const { steps } = await drainBackend.plan(givenContext([{ ...row, id: '0', service: 'front;reboot' }]));
 
-  await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
+  await expect(steps[0]!.run(() => Promise.resolve(), givenRecipe({}).calls)).rejects.toMatchObject({
     remedy: expect.stringContaining("farmname=shop service='front;reboot' backend=0 action=maintenance mode=cut"),
   });
 });
@@ -57,7 +57,7 @@ it.each([
 it('drain-backend does not report a drained backend when the appliance omits its connections', async () => {
   const { steps } = await drainBackend.plan(givenContext([{ ...row, id: '0', service: 'front', established: null }]));
 
-  await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
+  await expect(steps[0]!.run(() => Promise.resolve(), givenRecipe({}).calls)).rejects.toMatchObject({
     title: 'Timed out waiting',
     message: expect.stringContaining('still connections unknown'),
   });
@@ -79,7 +79,7 @@ it.each([
   });
   const { steps } = await drainBackend.plan(context);
 
-  await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
+  await expect(steps[0]!.run(() => Promise.resolve(), givenRecipe({}).calls)).rejects.toMatchObject({
     title: 'Timed out waiting',
   });
   expect(clock.steadyMs).toBe(300_000);

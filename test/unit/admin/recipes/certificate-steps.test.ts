@@ -22,7 +22,7 @@ it('a certificate that reached the store after the plan is not uploaded again', 
     isAttached: false,
   });
 
-  const said = await upload?.run(() => Promise.reject(new Error('uploaded again')));
+  const said = await upload?.run(() => Promise.reject(new Error('uploaded again')), givenRecipe({ calls }).calls);
 
   expect(said).toBe(`${newCertificate.file} is in the store already.`);
 });
