@@ -51,6 +51,10 @@ export function createBreaker({ elapsedNow, random, before }: BreakerParts) {
     get waitMs(): number {
       return state === 'open' ? Math.max(0, pingAtElapsedMs - elapsedNow()) : 0;
     },
+    /** How long the slowest of the last calls took. */
+    get slowestMs(): number {
+      return slowestMs;
+    },
     /** False after a failure until the next response, and while a call waits far longer than others. */
     get callsSucceed(): boolean {
       const lateAfterMs = Math.max(silenceMs, 1.5 * slowestMs);

@@ -56,8 +56,13 @@ export interface CallsParts {
  * may also have been a bad moment.
  */
 export const missingForMs = 3_600_000;
-/** The time limit of a ping, which every appliance answers in a second. */
-const pingLimitMs = 4_000;
+/**
+ * The least time limit of a ping, which most appliances answer in a second. A longer one would delay
+ * the ping that finds that the appliance answers again.
+ */
+const minPingLimitMs = 8_000;
+/** No ping follows a call that took longer: a slow appliance is asked enough. */
+const longBeforePingSeconds = 2;
 /** The least time limit of a call that waits for proxies. */
 const minProxyCallLimitMs = 7_000;
 const betweenPingsMs = 2_000;
@@ -163,7 +168,8 @@ export class Calls {
     const startSteadyMs = steadyNow();
     try {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
-        limitMs: Math.min(pingLimitMs, this.#parts.polling.timeoutMs),
+        // As slow as it was before its outage, it must not stay away for ever.
+        limitMs: Math.min(Math.max(minPingLimitMs, 2 * this.#breaker.slowestMs), this.#parts.polling.timeoutMs),
       });
       this.#queue.charge((steadyNow() - startSteadyMs) / 1_000, 'urgent');
       return true;
@@ -224,8 +230,7 @@ export class Calls {
 
   #onCall(report: CallReport): void {
     clearTimeout(this.#idle);
-    // A slow appliance is asked enough, and might not answer a ping in time.
-    if (report.seconds * 2_000 < pingLimitMs) this.#idle = setTimeout(() => this.#pingIfIdle(), this.#parts.idleMs);
+    if (report.seconds < longBeforePingSeconds) this.#idle = setTimeout(() => this.#pingIfIdle(), this.#parts.idleMs);
     // A timeout may be that of a proxy, while all else answers: a ping tells.
     if (report.reason === 'timeout' && report.waitsForProxies) this.#startPinging();
     else this.#judge(report);

@@ -60,3 +60,26 @@ it.each([
     expect(lags.back).toBeLessThanOrEqual(20);
   },
 );
+
+it.each([5_000, 12_000])(
+  'zlb_up becomes 1 again after an outage of an appliance whose calls take %i ms',
+  async (slowMs) => {
+    let isAway = false;
+    const { poller, page } = givenPoller({
+      names: ['farms', 'summary', 'activation'],
+      maxBusyRatio: 0.25,
+      callMs: () => (isAway ? 10 : slowMs),
+      answer: (key) => (isAway ? { fails: 'connect' } : answering()(key)),
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(300_000);
+
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(60_000);
+    const away = valueOf(await page(), 'zlb_up');
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+
+    expect([away, valueOf(await page(), 'zlb_up')]).toEqual([0, 1]);
+  },
+);
