@@ -171,9 +171,9 @@ describe('an approval', () => {
       { event: 'intent', principal: 'bob', requested_by: 'alice' },
       { event: 'outcome', status: 200 },
     ]);
-    expect(over).toMatchObject({
-      state: 'done',
-      outcome: { lines: [expect.anything(), expect.stringContaining('No connections are left')] },
+    expect(over.outcome).toMatchObject({
+      code: null,
+      lines: expect.arrayContaining([expect.stringMatching(/It has \d+ connections/)]),
     });
   });
 
