@@ -48,6 +48,7 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
     const caller = callerOf(request);
     const { principal } = caller;
     const { socket } = request.raw;
+    assertNoDryRunInQuery(request.originalUrl);
     const { dryRun, ...adminHeaders } = readAdminHeaders(request.headers);
     if (adminHeaders.reason !== undefined) context.reason = adminHeaders.reason;
     // Set only if the appliance is configured, or clients could invent label values.
@@ -70,6 +71,16 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
       socket.setTimeout(app.server.timeout);
     }
   }
+}
+
+/** Throws for a dry run as `/changes` takes it: the API ignores a query, and the call would be made. */
+function assertNoDryRunInQuery(url: string): void {
+  const [, query = ''] = url.split('?', 2);
+  if (![...new URLSearchParams(query).keys()].some((name) => /^(?:x[-_]?)?dry[-_]?run$/i.test(name))) return;
+  throw new AdminProblem('malformed_request', {
+    detail: 'The query asks for a dry run, which a call of an appliance takes as a header; nothing was sent.',
+    remedy: 'Send the header X-Dry-Run: true instead.',
+  });
 }
 
 function onlyAppliance(covered: readonly string[]): string {

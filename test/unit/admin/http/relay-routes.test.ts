@@ -10,13 +10,9 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
-it('a caller whose call waits is not cut off as an idle connection', async () => {
-  const sent = Promise.withResolvers<void>();
-  const answer = Promise.withResolvers<RelayResponse>();
-  const gateway: Partial<Record<keyof Gateway, unknown>> = {
-    applianceFor: () => ({ name: 'lb-1' }),
-    send: () => (sent.resolve(), answer.promise),
-  };
+/** The paths of appliances, with a gateway that sends calls so. */
+function givenRelay(send: () => Promise<RelayResponse>) {
+  const gateway: Partial<Record<keyof Gateway, unknown>> = { applianceFor: () => ({ name: 'lb-1' }), send };
   const parts: Partial<RelayRoutesParts> = {
     gateway: gateway as Gateway,
     changes: { submitCall: () => Promise.reject(new Error('it needs no approval')) },
@@ -31,6 +27,30 @@ it('a caller whose call waits is not cut off as an idle connection', async () =>
   });
   registerRelayRoutes(app, parts as RelayRoutesParts);
   onTestFinished(() => app.close());
+  return app;
+}
+
+it.each(['dry_run=true', 'x=1&X-Dry-Run=false', 'dryRun'])('a call with %s in its query is not sent', async (query) => {
+  let calls = 0;
+  const app = givenRelay(() => {
+    calls += 1;
+    return Promise.resolve({ status: 200, headers: {}, body: Buffer.from('{}') });
+  });
+
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const ask = (asked: string) => fetch(`${url}/appliances/lb-1/farms/shop/actions?${asked}`, { method: 'PUT' });
+
+  const plain = await ask('dry=1');
+  const refused = await ask(query);
+
+  expect([plain.status, calls]).toEqual([200, 1]);
+  expect(await refused.json()).toMatchObject({ message: expect.stringContaining('as a header; nothing was sent') });
+});
+
+it('a caller whose call waits is not cut off as an idle connection', async () => {
+  const sent = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<RelayResponse>();
+  const app = givenRelay(() => (sent.resolve(), answer.promise));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
   const asking = fetch(`${url}/appliances/lb-1/farms`);
