@@ -28,16 +28,25 @@ export const audit: Command = async (context) => {
   try {
     return await work(file, context);
   } catch (error) {
-    const isOfFile = error instanceof FileKindError || (isRecord(error) && 'errcode' in error);
-    if (!isOfFile && errorCode(error) === '') throw error;
-    const remedy =
-      isOfFile || errorCode(error) === 'ENOENT'
-        ? 'Name the admin.journal_file of the configuration.'
-        : 'Run this as a user that may read it.';
+    const remedy = remedyOf(error);
+    if (remedy === undefined) throw error;
     context.printErr(`The journal cannot be read: ${toError(error).message}. ${remedy}`);
     return 1;
   }
 };
+
+/** SQLITE_CANTOPEN of sqlite3.h; the low byte is the kind of error. */
+const cannotOpen = 14;
+
+/** Returns the remedy for a journal that cannot be read; undefined for any other error. */
+function remedyOf(error: unknown): string | undefined {
+  // Its write-ahead log is there, and SQLite needs a file beside it to read that.
+  if (isRecord(error) && Number(error.errcode) % 256 === cannotOpen)
+    return 'Copy all files whose names begin with its name to a folder that may be written, and name the copy.';
+  if (error instanceof FileKindError || (isRecord(error) && 'errcode' in error) || errorCode(error) === 'ENOENT')
+    return 'Name the admin.journal_file of the configuration.';
+  return errorCode(error) === '' ? undefined : 'Run this as a user that may read it.';
+}
 
 /** The folder to which the service of a package writes. */
 const installedState = '/var/lib/zlb-exporter';

@@ -1,9 +1,11 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exportedLines, verifyJournal } from '../../../src/admin/journal/verify.ts';
+import { audit } from '../../../src/commands/audit.ts';
 import { fill, givenDisk, mayMount, run } from '../../support/small-disk.ts';
-import { givenJournal, givenRecord } from '../../unit/admin/journal/given-journal.ts';
+import { givenFile, givenJournal, givenRecord } from '../../unit/admin/journal/given-journal.ts';
+import { givenContext } from '../../unit/commands/given-command.ts';
 
 describe.skipIf(!mayMount())('a journal on a disk', () => {
   it('keeps exactly what was acknowledged when the disk fills up, and continues once there is room', async () => {
@@ -91,5 +93,20 @@ describe.skipIf(!mayMount())('a journal on a disk', () => {
     run('mount', '-o', 'remount,rw', folder);
 
     expect(await journal.append(givenRecord())).toMatchObject({ seq: 2 });
+  });
+
+  it('is to be copied before it is verified when its write-ahead log lies on a disk that is read-only', async () => {
+    const folder = givenDisk();
+    const file = givenFile();
+    const copy = join(folder, 'journal.db');
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${copy}${end}`);
+    run('mount', '-o', 'remount,ro', folder);
+    const { context, warned } = givenContext({ arguments: ['verify', copy] });
+
+    expect(await audit(context)).toBe(1);
+
+    expect(warned.join()).toContain('to a folder that may be written, and name the copy');
   });
 });
