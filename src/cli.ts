@@ -1,5 +1,5 @@
 import { type CommandName, commands, type Description, exporter, isCommand } from './commands/commands.ts';
-import { type Command, type CommandContext, UsageError } from './commands/command.ts';
+import { type Command, type CommandContext, OutputError, UsageError } from './commands/command.ts';
 import { parseFlags, assertFlagsTaken } from './commands/parse-flags.ts';
 import { createCommandNamer } from './commands/shell.ts';
 import { closestWord } from './lib/text.ts';
@@ -69,7 +69,12 @@ export async function runCommandLine(args: readonly string[], context: ProcessCo
       printErr(error.message);
       return 2;
     }
-    if (error instanceof UsageError || error instanceof ListenError || error instanceof FileKindError) {
+    if (
+      error instanceof UsageError ||
+      error instanceof ListenError ||
+      error instanceof FileKindError ||
+      error instanceof OutputError
+    ) {
       printErr(`zlb-exporter: ${error.message}`);
       return error instanceof UsageError ? 2 : 1;
     }

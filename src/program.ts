@@ -3,7 +3,9 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { runCommandLine } from './cli.ts';
+import { OutputError } from './commands/command.ts';
 import { createShell, ownName } from './commands/shell.ts';
+import { errorCode } from './lib/check.ts';
 import { sleep, steadyNow } from './lib/time.ts';
 import { readBuildInfo } from './app/build-info.ts';
 
@@ -20,6 +22,10 @@ process.on('SIGUSR1', () => undefined);
 
 // Output may fail: a reader such as `head` stops, a terminal closes, a disk is full. Work goes on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+let outputFailure: unknown;
+process.stdout.once('error', (error) => {
+  if (!['EPIPE', 'EIO'].includes(errorCode(error))) outputFailure = error;
+});
 
 process.on('uncaughtException', crash);
 
@@ -43,10 +49,14 @@ try {
       interrupt: () => process.kill(process.pid, 'SIGINT'),
     }),
   });
-  await Promise.all([drained(process.stdout), drained(process.stderr)]);
+  await drained(process.stdout);
+  const isLost = code === 0 && outputFailure !== undefined;
+  // Such as a token, of which only the digest is known then.
+  if (isLost) process.stderr.write(`zlb-exporter: ${new OutputError(outputFailure).message}\n`);
+  await drained(process.stderr);
   // Node.js lists a request until the end of the turn in which it was answered.
   await yieldToEventLoop();
-  exit(code);
+  exit(isLost ? 1 : code);
 } catch (error) {
   crash(error);
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { BuildInfo } from '../app/build-info.ts';
+import { errorCode, toError } from '../lib/check.ts';
 import type { Flags } from './flags.ts';
 
 /** Everything outside of a command that it uses; the process gives it. */
@@ -45,6 +46,18 @@ export type Command = (context: CommandContext) => Promise<number>;
 /** A mistake on the command line; ends with exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** Standard output did not take a result, such as a file on a full disk; ends with exit code 1. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError';
+
+  constructor(cause: unknown) {
+    super(
+      `the output could not be written (${errorCode(cause) || toError(cause).message}) and is not whole: make room, and ask again; look first whether a change was made`,
+      { cause },
+    );
+  }
 }
 
 /** The address of the metrics listener, unless a flag gives another one. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { errorCode } from '../lib/check.ts';
 import { escapeUnseen } from '../lib/text.ts';
-import type { Shell } from './command.ts';
+import { OutputError, type Shell } from './command.ts';
 
 interface ShellOptions {
   readonly stdin: NodeJS.ReadStream;
@@ -64,7 +64,9 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
       new Promise((resolve, reject) => {
         const shown = stdout.isTTY ? escapeUnseen(decoder.decode(bytes, { stream: true })) : bytes;
         // A reader such as `head` that has left is not a fault: the rest goes nowhere.
-        stdout.write(shown, (error) => (error && errorCode(error) !== 'EPIPE' ? reject(error) : resolve()));
+        stdout.write(shown, (error) =>
+          error && errorCode(error) !== 'EPIPE' ? reject(new OutputError(error)) : resolve(),
+        );
       }),
     ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
   };

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -56,6 +56,22 @@ async function shownOnTerminal(args: readonly string[], env: Readonly<Record<str
 }
 
 const text = async (url: string): Promise<string> => (await fetch(url)).text();
+
+it.each([['token'], ['--help'], ['completion bash'], ['simulate --help']])(
+  '%s fails, and says that its output is not whole, when the disk of its output is full',
+  (command) => {
+    const disk = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(disk));
+
+    const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', ...command.split(' ')], {
+      stdio: ['ignore', disk, 'pipe'],
+      encoding: 'utf8',
+    });
+
+    expect(status).toBe(1);
+    expect(stderr).toContain('the output could not be written (ENOSPC) and is not whole: make room, and ask again');
+  },
+);
 
 describe('the exporter without a configuration', () => {
   it('serves three simulated appliances within 10 s, prints a short greeting, and stops on SIGTERM with 0', async () => {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { errorCode, isRecord, parseJson, toError } from '../../lib/check.ts';
-import { type Shell, UsageError } from '../command.ts';
+import { OutputError, type Shell, UsageError } from '../command.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import { applianceError } from '../../admin/recipes/calls.ts';
 import { type GatewayResponse, truncated } from './gateway-client.ts';
@@ -39,6 +39,7 @@ async function writeBody(body: Readable, { write }: Shell): Promise<void> {
   try {
     for await (const chunk of body) await write(chunk as Buffer);
   } catch (error) {
+    if (error instanceof OutputError) throw error;
     // The reader of a pipe may close it early, as `head` does.
     if (errorCode(error) !== 'EPIPE') throw truncated(error);
   }

@@ -89,7 +89,7 @@ it('the shell ignores a closed pipe, and reports any other failure of the output
   };
 
   await expect(failing('EPIPE')).resolves.toBeUndefined();
-  await expect(failing('ENOSPC')).rejects.toThrow('cannot write');
+  await expect(failing('ENOSPC')).rejects.toThrow('the output could not be written (ENOSPC)');
 });
 
 it('the shell cannot prompt without a terminal, and writes bytes unchanged', async () => {
