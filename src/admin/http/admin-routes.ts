@@ -7,6 +7,7 @@ import type { Gateway } from '../calls/gateway.ts';
 import type { Operations } from '../policy/operation.ts';
 import { authoriseGatewayOperation, maySeeRecord, assertVisible } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
+import { JournalError } from '../journal/failures.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { callerOf, contextOf, readAdminHeaders, requestSubject } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
@@ -146,6 +147,16 @@ function registerParameters(app: FastifyInstance, { gateway, operations }: Admin
   });
 }
 
+/** Throws the refusal of a search in a journal that cannot be read; for `catch`. */
+function throwUnreadable(cause: unknown): never {
+  if (!(cause instanceof JournalError)) throw cause;
+  throw new AdminProblem('audit_unavailable', {
+    detail: 'The journal cannot be read. The log of the exporter says why.',
+    headers: { 'retry-after': '30' },
+    cause,
+  });
+}
+
 /** The most searches of the audit that wait. They run one by one; one token may have half of the places. */
 export const maxSearches = 8;
 
@@ -163,7 +174,9 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
         headers: { 'retry-after': '2' },
       });
     waiting.push(by);
-    const found = last.then(() => journal.query(query)).finally(() => waiting.splice(waiting.indexOf(by), 1));
+    const found = last
+      .then(() => journal.query(query).catch(throwUnreadable))
+      .finally(() => waiting.splice(waiting.indexOf(by), 1));
     last = found.catch(() => undefined);
     return await found;
   }

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { FileKindError, makeFolder, openRegularFile } from '../../lib/disk.ts';
 import { checkLine, genesis, readLine, sealRecord } from './chain.ts';
-import { brokenJournal, lockedJournal, otherFile } from './failures.ts';
+import { brokenJournal, goneJournal, lockedJournal, otherFile } from './failures.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 /**
@@ -92,8 +92,7 @@ const tables = `
  * or the file system. A position that this process has reached must still be there.
  */
 export async function openDatabase(file: string, known: AuditPosition | undefined, now: () => number) {
-  if (known && !statSync(file, { throwIfNoEntry: false }))
-    throw brokenJournal(file, `it was there up to number ${known.seq}, and is gone`);
+  if (known && !statSync(file, { throwIfNoEntry: false })) throw goneJournal(file, known.seq);
   await makeFolder(dirname(file));
   // Only for its own user, which its write-ahead log then is too.
   await assertJournalFile(file, constants.O_RDWR | constants.O_CREAT);

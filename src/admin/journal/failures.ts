@@ -31,6 +31,10 @@ export function brokenJournal(file: string, what: string): JournalError {
   );
 }
 
+export function goneJournal(file: string, highest: number): JournalError {
+  return brokenJournal(file, `it was there up to number ${highest}, and is gone`);
+}
+
 export function otherFile(file: string): JournalError {
   return new JournalError(
     'unwritable',

@@ -7,8 +7,8 @@
 import type { Logger } from 'pino';
 import { type Thread, WorkerClient, workerBeside } from '../../lib/worker-client.ts';
 import { assert } from '../../lib/check.ts';
-import { inTime, processNow } from '../../lib/time.ts';
-import type { JournalContents, JournalEntry, Filters } from './database.ts';
+import { createGate, inTime, processNow } from '../../lib/time.ts';
+import type { JournalContents, JournalEntry, JournalQuery, Filters, FoundRecords } from './database.ts';
 import { JournalError, closedJournal, lateJournal, diskTimeoutMs, toJournalError } from './failures.ts';
 import type { JournalResponse, JournalRequest } from './request-handler.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
@@ -73,6 +73,8 @@ export class Journal {
   #isInDoubt = false;
   #failing: string | undefined;
   #isClosed = false;
+  /** Searches wait for a disk as long as writes do, and none piles up behind one that hangs. */
+  readonly #searchInTime = createGate(diskTimeoutMs, () => lateJournal(this.#parts.file));
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
@@ -108,14 +110,13 @@ export class Journal {
     this.#listeners.push(listener);
   }
 
-  /** Returns the newest first; rejects with the reason of its signal. */
+  /** Returns the newest first; rejects with the reason of its signal, or with a JournalError. */
   async query({ limit, maySee, signal, ...filters }: Query): Promise<readonly AuditLine[]> {
     const lines: AuditLine[] = [];
     let before = Number.MAX_SAFE_INTEGER;
     while (before > 1 && lines.length < limit) {
       signal?.throwIfAborted();
-      const { found } = await this.#request({ do: 'find', page: { ...filters, before, limit: pageSize } });
-      assert(found, 'a search has an answer');
+      const found = await this.#find({ ...filters, before, limit: pageSize });
       lines.push(...found.lines.filter((line) => maySee?.(line) ?? true));
       before = found.from;
     }
@@ -132,6 +133,20 @@ export class Journal {
     await this.#thread.terminate();
     // A copy of the log shows records that are removed before the next start.
     if (this.#last) log.info({ file, ...this.#last }, 'journal closed');
+  }
+
+  async #find(page: JournalQuery): Promise<FoundRecords> {
+    const { file, log } = this.#parts;
+    try {
+      const { found } = await this.#searchInTime(() => this.#request({ do: 'find', page, known: this.#last }));
+      assert(found, 'a search has an answer');
+      return found;
+    } catch (thrown) {
+      const error = toJournalError(thrown, file);
+      if (error.message !== this.#failing) log.error({ file, because: error.message }, 'journal cannot be read');
+      this.#failing = error.message;
+      throw error;
+    }
   }
 
   async #enqueue(entry: Omit<JournalEntry, 'time'>): Promise<AuditPosition | undefined> {

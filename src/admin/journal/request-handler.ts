@@ -9,7 +9,7 @@ import {
   openForReading,
   type JournalQuery,
 } from './database.ts';
-import { JournalError, type JournalFailure, lateJournal, toJournalError } from './failures.ts';
+import { goneJournal, JournalError, type JournalFailure, lateJournal, toJournalError } from './failures.ts';
 import { processNow } from '../../lib/time.ts';
 import type { AuditPosition } from './record.ts';
 
@@ -28,7 +28,7 @@ export type JournalRequest =
        */
       readonly reopen: boolean;
     }
-  | { readonly do: 'find'; readonly page: JournalQuery }
+  | { readonly do: 'find'; readonly page: JournalQuery; readonly known: AuditPosition | undefined }
   | { readonly do: 'close' };
 
 export interface JournalResponse {
@@ -51,7 +51,7 @@ export class JournalRequestHandler {
   async handle(request: JournalRequest): Promise<JournalResponse> {
     try {
       if (request.do === 'write') return await this.#write(request);
-      if (request.do === 'find') return { found: await this.#find(request.page) };
+      if (request.do === 'find') return { found: await this.#find(request) };
       this.#close();
       return {};
     } catch (thrown) {
@@ -88,9 +88,11 @@ export class JournalRequestHandler {
   }
 
   /** Reads the file itself while another process writes it, or it cannot be written. */
-  async #find(page: JournalQuery): Promise<FoundRecords> {
+  async #find({ page, known }: Extract<JournalRequest, { do: 'find' }>): Promise<FoundRecords> {
     if (this.#database) return this.#database.find(page);
     const database = await openForReading(this.#file).catch(ifMissing);
+    // No records would read as "nothing happened".
+    if (!database && known) throw goneJournal(this.#file, known.seq);
     try {
       return database ? findIn(database, page) : { lines: [], from: 1 };
     } finally {

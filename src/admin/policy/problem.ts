@@ -164,7 +164,7 @@ const refusals = {
   plan_changed: [409, 'The plan has changed', 'Look at the new plan, and approve that one.'],
   audit_unavailable: [
     503,
-    'The journal cannot be written',
+    'The journal cannot be used',
     'Look at the disk and the rights of admin.journal_file; `zlb-exporter audit verify FILE` tells if it is damaged.',
   ],
   busy: [

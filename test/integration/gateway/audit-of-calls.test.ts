@@ -149,12 +149,13 @@ it('the gateway permits only plain reads while the audit cannot be written', asy
   const change = await call('PUT', actions, stop);
   const secret = await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
   const discovery = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop');
+  const search = await call('GET', '/audit');
   const read = await call('GET', '/appliances/lb-1/farms/shop/status');
   const denied = await call('PUT', actions, { ...stop, as: 'viewer' });
 
   // A refusal needs no audit to be one; what is lost of it is in the log.
   expect(denied.status).toBe(403);
-  for (const answer of [change, secret, discovery]) {
+  for (const answer of [change, secret, discovery, search]) {
     expect(answer.json).toMatchObject({
       status: 503,
       code: 'audit_unavailable',

@@ -12,9 +12,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { type JournalError, diskTimeoutMs } from '../../../../src/admin/journal/failures.ts';
-import type { StoredState } from '../../../../src/admin/journal/journal.ts';
+import type { CreateJournalThread, StoredState } from '../../../../src/admin/journal/journal.ts';
 import { verifyJournal } from '../../../../src/admin/journal/verify.ts';
 import { linesOf, recordsOf, tamper } from '../../../support/journal-file.ts';
 import { givenFile, givenJournal, givenRecord, givenRecords } from './given-journal.ts';
@@ -83,6 +84,42 @@ it('a query returns matching visible records, the newest first', async () => {
 
   expect(all.map(({ request }) => request)).toEqual(['d', 'c']);
   expect(seen.map(({ request }) => request)).toEqual(['c', 'b', 'a']);
+});
+
+it('a query gives up on a disk that does not answer, and asks again only when that has', async () => {
+  const asked: (() => void)[] = [];
+  const createThread = (): ReturnType<CreateJournalThread> => ({
+    isRunning: false,
+    request: () => new Promise((resolve) => asked.push(() => resolve({ found: { lines: [], from: 1 } }))),
+    terminate: () => Promise.resolve(),
+  });
+  const { journal, logged } = givenJournal(givenFile(), { createThread });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+
+  const late = journal.query({ limit: 1 });
+  vi.advanceTimersByTime(diskTimeoutMs);
+  await expect(late).rejects.toThrow('its disk has not answered for 10 seconds');
+  await expect(journal.query({ limit: 1 })).rejects.toMatchObject({ reason: 'unwritable' });
+  expect(asked).toHaveLength(1);
+  asked[0]?.();
+  await setImmediate();
+
+  const answered = journal.query({ limit: 1 });
+  asked[1]?.();
+  expect(await answered).toEqual([]);
+  expect(logged.map(({ msg }) => msg)).toEqual(['journal cannot be read']);
+});
+
+it('a query says that the journal is gone, instead of finding nothing', async () => {
+  const file = givenFile();
+  const { journal } = givenJournal(file);
+  expect(await journal.query({ limit: 1 }), 'before the first record').toEqual([]);
+  await journal.append(givenRecord());
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) rmSync(name, { force: true });
+  await expect(journal.append(givenRecord())).rejects.toMatchObject({ reason: 'broken' });
+
+  await expect(journal.query({ limit: 1 })).rejects.toThrow('it was there up to number 1, and is gone');
 });
 
 it('a query reads on when many records are not visible', async () => {
