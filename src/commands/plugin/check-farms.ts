@@ -35,6 +35,10 @@ export function judgeFarms(seen: SeenAppliance, glob: string, thresholds: Thresh
     const kept = byLimits ? problems.filter(({ alert }) => alert !== 'ZlbBackendDown') : problems;
     const isDown = kept.some(({ level }) => level === 'critical');
     const found = [...kept.map(findingOf), ...(byLimits && !isDown ? shareFindings(farm, thresholds) : [])];
+    if (byLimits && !reading && found.length === 0 && farm.profile !== 'datalink')
+      return [
+        { state: 'UNKNOWN', text: `farm ${farm.name}: ${appliance.name} is not asked for its backends (-w, -c)` },
+      ];
     // In the first run the farms are read one after the other.
     const isRead = late === undefined || (reading?.lastSuccessMs == null && farm.backends != null);
     return found.length > 0 || isRead ? found : [{ state: 'UNKNOWN', text: `farm ${farm.name}: ${late}` }];

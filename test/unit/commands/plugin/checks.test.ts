@@ -4,6 +4,7 @@ import { judgeConnections, judgeFarms } from '../../../../src/commands/plugin/ch
 import { judgeActivation, judgeCertificates } from '../../../../src/commands/plugin/check-validity.ts';
 import type { SeenAppliance } from '../../../../src/commands/plugin/exporter-reply.ts';
 import {
+  type Thresholds,
   UnknownStateError,
   parseThresholds,
   summarize,
@@ -58,6 +59,15 @@ it.each([
   const farms = [farmStatus({ name: 'shop', ...farm })];
 
   expect(stateOf(() => judgeFarms(seen({ farms }), '*', noLimits))).toBe(state);
+});
+
+it('the farm check knows nothing of a percentage of backends that the exporter does not read', () => {
+  const by = (state: string, limits: Thresholds = least(90)) => {
+    const farms = [farmStatus({ name: 'shop', state, backends: undefined })];
+    return stateOf(() => judgeFarms(seen({ collectors: [collectorStatus({ name: 'farms' })], farms }), '*', limits));
+  };
+
+  expect([by('up', noLimits), by('up'), by('down')]).toEqual(['OK', 'UNKNOWN', 'CRITICAL']);
 });
 
 it('the farm check takes the minimum percentage of backends from -w and -c', () => {
