@@ -18,6 +18,7 @@ export function renderRunbooks(operations: string): string {
       code({ text, lang }) {
         return `<pre tabindex="0" data-typed="${typedIn[lang ?? ''] ?? ''}"><code>${markGaps(escapeHtml(text), lang)}</code></pre>\n`;
       },
+      codespan: ({ text }) => `<code>${markShellVariables(escapeHtml(text))}</code>`,
       // Other comments are for the tests of the documentation.
       html: ({ text }) => text.match(/<!-- \/?unfilled -->/g)?.join('') ?? '',
     },
@@ -53,12 +54,15 @@ function markGaps(code: string, language: string | undefined): string {
       (_, label: string) => `${label}="<var data-query="${label}">$${label}</var>"`,
     );
   if (language !== 'sh') return code;
-  return code
+  return markShellVariables(code)
     .replaceAll(exampleAddress, (address) => `<var data-own="${addressKinds[address]}">${address}</var>`)
-    .replaceAll(new RegExp(String.raw`\$(${labels})\b`, 'g'), '<var data-shell="$1">$$$1</var>')
     .replaceAll(example, (_, label: string, value: string, file: string, name: string) =>
       label ? `${label}=${gapMarkup(label, value)}` : `${file}=${gapMarkup(file, name)}`,
     );
+}
+
+function markShellVariables(code: string): string {
+  return code.replaceAll(new RegExp(String.raw`\$(${labels})\b`, 'g'), '<var data-shell="$1">$$$1</var>');
 }
 
 /** Addresses in examples that the page can replace by real ones. */
