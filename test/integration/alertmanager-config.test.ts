@@ -282,17 +282,18 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
     ]);
   });
 
-  it('inhibits the tickets of appliances that a page about many explains, but none of another site or exporter', async () => {
+  it('inhibits the tickets of appliances that a page about many explains, but none of another cause, site or exporter', async () => {
     const page = { severity: 'critical' };
     const at = (site: string, appliance: string) => ({ site, appliance, instance: appliance, exporter: 'e:9444' });
     await expectStates([
       ['active', 'ZlbApplianceDown', { ...page, scope: 'site', site: 'paris', job: '', instance: '' }],
-      ['suppressed', 'ZlbApplianceUnreachable', at('paris', 'lb-paris-1')],
+      ['suppressed', 'ZlbApplianceUnreachable', { ...at('paris', 'lb-paris-1'), scope: 'many' }],
+      ['active', 'ZlbApplianceUnreachable', at('paris', 'lb-paris-2')],
       ['suppressed', 'ZlbBackendDown', { ...at('paris', 'lb-paris-1'), farm: 'shop' }],
       ['active', 'ZlbApplianceUnreachable', at('rome', 'lb-rome-1')],
       // The network of an exporter.
       ['active', 'ZlbApplianceDown', { ...page, scope: 'exporter', exporter: 'f:9444', instance: '' }],
-      ['suppressed', 'ZlbApplianceUnreachable', { ...at('oslo', 'lb-oslo-1'), exporter: 'f:9444' }],
+      ['suppressed', 'ZlbApplianceUnreachable', { ...at('oslo', 'lb-oslo-1'), exporter: 'f:9444', scope: 'many' }],
       // An agent that sent for a whole site.
       ['active', 'ZlbExporterDown', { ...page, exporter: 'g:9444', instance: '' }],
       ['suppressed', 'ZlbCollectorStale', { ...at('bonn', 'lb-bonn-1'), exporter: 'g:9444' }],
