@@ -24,6 +24,8 @@ export interface ProbedFarm {
   readonly address: string;
   /** When the probe began. */
   readonly probedAtElapsedMs: number;
+  /** When the last probe began that had its full time. */
+  readonly fullTimeAtElapsedMs: number;
   /** Undefined if nothing was tried, or the farm may be one for UDP. */
   readonly isReachable: boolean | undefined;
   readonly connectSeconds: number | undefined;
@@ -85,6 +87,8 @@ const maxAtOnce = 3;
 export const maxProbesAtOnce = 64;
 /** Limit for a farm that did not answer last time: hundreds of them must not fill the interval. */
 const quickMs = 1_000;
+/** So many of these have their full time again: one that became slow would not answer in a second. */
+const maxPatient = 6;
 
 /**
  * Connects to the addresses of TCP farms as a client would, also to those that went down within the
@@ -120,15 +124,23 @@ export const vipCollector: ApplianceWideCollector<readonly ProbedFarm[]> = {
       certificates: fresh(certificatesCollector),
     };
     if (!inputs.farms.some((farm) => isWanted(farm, settings))) return [];
+    const quick = new Set(
+      before
+        .filter(hasTimedOut)
+        .toSorted((one, other) => one.fullTimeAtElapsedMs - other.fullTimeAtElapsedMs)
+        .slice(maxPatient)
+        .map(({ farm }) => farm),
+    );
     const probeNow = async (target: VipTarget, ranAtElapsedMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
-      const limit = hasTimedOut(earlier) ? { withinMs: quickMs } : {};
+      const limit = quick.has(target.farm) ? { withinMs: quickMs } : {};
       const probe = (request: ProbeRequest) => inSlot(signal, () => probeVip(request, signal));
       const probedAtElapsedMs = elapsedNow();
       const result = await probeFarm(target, limit, probe);
+      const fullTimeAtElapsedMs = (quick.has(target.farm) && earlier?.fullTimeAtElapsedMs) || probedAtElapsedMs;
       const answersSinceElapsedMs = hasNoHungProxy(result)
         ? (earlier?.answersSinceElapsedMs ?? probedAtElapsedMs)
         : undefined;
-      return { ...result, ranAtElapsedMs, probedAtElapsedMs, answersSinceElapsedMs };
+      return { ...result, ranAtElapsedMs, probedAtElapsedMs, fullTimeAtElapsedMs, answersSinceElapsedMs };
     };
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
@@ -219,16 +231,21 @@ export function hasNoHungProxy({ failure, served }: Pick<ProbedFarm, 'failure' |
   return failure === 'refused' || served.some((each) => each.failure !== 'timeout');
 }
 
-/** Returns true for a farm that did not answer its last probe in time; false without one. */
-function hasTimedOut(probed: ProbedFarm | undefined): boolean {
-  return probed?.failure === 'timeout' || (probed?.served.some((each) => each.failure === 'timeout') ?? false);
+/** Returns true for a farm that did not answer its last probe in time. */
+function hasTimedOut({ failure, served }: ProbedFarm): boolean {
+  return failure === 'timeout' || served.some((each) => each.failure === 'timeout');
 }
 
 async function probeFarm(
   target: VipTarget,
   limit: Pick<ProbeRequest, 'withinMs'>,
   probe: (request: ProbeRequest) => Promise<ProbeResult>,
-): Promise<Omit<ProbedFarm, 'ranAtElapsedMs' | 'probedAtElapsedMs' | 'answersSinceElapsedMs' | 'isByDefault'>> {
+): Promise<
+  Omit<
+    ProbedFarm,
+    'ranAtElapsedMs' | 'probedAtElapsedMs' | 'fullTimeAtElapsedMs' | 'answersSinceElapsedMs' | 'isByDefault'
+  >
+> {
   const { farm, basis, vip, vport, address, endpoint, serverNames, stored } = target;
   const about = { farm, basis, vip, vport, address };
   if (!endpoint)

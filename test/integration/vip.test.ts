@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { createServer as createTlsServer } from 'node:tls';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createCertificate } from '../../simulator/certificate.ts';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { certificate, httpFarm, l4Backend, l4Farm } from '../../simulator/world-parts.ts';
 import type { World } from '../../simulator/world.ts';
@@ -192,27 +194,34 @@ it('vip connects to at most three farms at a time', async () => {
   expect([server.connections, mostUnanswered]).toEqual([12, 3]);
 });
 
-it('vip gives an unresponsive farm one second next time, and probes no further name of it', async () => {
+it('vip gives most of many unresponsive farms one second next time, in turn, and probes no further name of one', async () => {
   const hellos: Socket[] = [];
   const tarpit = await listening(createServer((socket) => void socket.once('data', () => hellos.push(socket))));
-  const settings = { ...loopback, serverNames: { shop: ['a.test', 'b.test', 'c.test'] } };
-  const { page, poll } = await givenAppliance(worldOf(httpsFarm(tarpit.port)), { runs: lists, vip: settings });
+  const farms = Array.from({ length: 9 }, (_, index) => httpsFarm(tarpit.port, { name: `f${index}` }));
+  const serverNames = Object.fromEntries(farms.map(({ name }) => [name, ['a.test', 'b.test', 'c.test']]));
+  const { page, poll } = await givenAppliance(worldOf(...farms), { runs: lists, vip: { ...loopback, serverNames } });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const pollInVain = async (patienceMs: number) => {
-    const before = hellos.length;
+  /** Lets this time pass for three farms after three others. */
+  const pollInVain = async (...patienceMs: readonly number[]) => {
     const polled = poll('vip');
-    while (hellos.length === before) await yieldToEventLoop();
-    vi.advanceTimersByTime(patienceMs);
+    let before = hellos.length;
+    for (const ms of patienceMs) {
+      while (hellos.length < before + 3) await yieldToEventLoop();
+      before = hellos.length;
+      vi.advanceTimersByTime(ms);
+    }
     await polled;
   };
 
-  await pollInVain(5_000);
-  await pollInVain(1_000);
+  await pollInVain(5_000, 5_000, 5_000);
+  await pollInVain(5_000, 5_000, 1_000);
+  await pollInVain(5_000, 1_000, 5_000);
 
   const failures = seriesOf(await page(), 'zlb_farm_probe_failure_info');
-  expect(failures).toEqual([expect.stringContaining('server_name="a.test",reason="timeout"')]);
-  expect(tarpit.connections).toBe(2);
+  expect(failures).toHaveLength(9);
+  expect(failures[0]).toContain('server_name="a.test",reason="timeout"');
+  expect(tarpit.connections).toBe(27);
 });
 
 it('vip detects a replaced certificate, and that the farm serves it after a restart', async () => {
@@ -366,4 +375,35 @@ describe('vip without a setting for L4 farms', () => {
     expect(await reachable()).toEqual([expect.stringMatching(/farm="mail".* 0$/)]);
     expect(unreachable()).toMatchObject([{ title: 'Farm mail cannot be reached' }]);
   });
+});
+
+it('vip gives a farm that did not answer its full time again, so that a slow one is found', async () => {
+  const { key, cert } = createCertificate({
+    subject: { CN: 'shop.test' },
+    notBefore: new Date(times.notBefore),
+    notAfter: new Date(times.notAfter),
+  });
+  const proxy = createTlsServer({ key, cert });
+  const listener = createServer();
+  const { port } = await listening(listener);
+  const { poll, page } = await givenAppliance(worldOf(httpsFarm(port)), { runs: lists, vip: loopback });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  /** Probes; the proxy takes the connection after `ms`. */
+  const probeAfter = async (ms: number): Promise<void> => {
+    const probed = poll('vip');
+    const [socket] = (await once(listener, 'connection')) as [Socket];
+    await once(socket, 'readable');
+    vi.advanceTimersByTime(ms);
+    await yieldToEventLoop();
+    proxy.emit('connection', socket);
+    await probed;
+  };
+
+  await probeAfter(5_000);
+  const away = await page();
+  await probeAfter(2_000);
+
+  expect(seriesOf(away, 'zlb_farm_probe_failure_info', { farm: 'shop' })).toHaveLength(1);
+  expect(seriesOf(await page(), 'zlb_farm_probe_failure_info')).toEqual([]);
 });

@@ -329,6 +329,7 @@ describe('a probe of a farm', () => {
     connectSeconds: 0.01,
     failure: undefined,
     ranAtElapsedMs: 0,
+    fullTimeAtElapsedMs: 0,
     served: [],
   };
   const listed = { ...shop, vip: '192.0.2.40', vport: '443' };
