@@ -1,5 +1,5 @@
 import { statesOf } from '../lib/states.ts';
-import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import { ApplianceError, type FailureReason, failureReasons } from '../appliance/errors.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
 import type { ApplianceWideCollector, CollectContext, Edition } from './collector.ts';
 import { rowsOf } from './rows.ts';
@@ -100,12 +100,15 @@ async function readActivation(
   edition: 'enterprise' | undefined,
 ): Promise<Activation> {
   const { read, facts } = context;
-  const summary = await tolerant(() => read('readActivationInfo', {}));
-  const text = await tolerant(() => read('readActivationCertificate', {}));
+  // The refusal with 402 is proof enough: a licence that is broken may not be readable either.
+  const tolerated = isActivated ? explained : failureReasons;
+  const summary = await tolerant(() => read('readActivationInfo', {}), tolerated);
+  const text = await tolerant(() => read('readActivationCertificate', {}), tolerated);
   const days = summary.value?.params.days_to_expire;
-  // A refusal with 402 says nothing about the dates, and 0 may be an unreadable date: the
+  // Only these two refusals say that there is nothing to read, and 0 may be an unreadable date: the
   // last known end stays true until the file is gone.
-  const isInconclusive = summary.refused === 'unlicensed' ? text.refused !== 'not_found' : days === 0;
+  const isRefused = summary.refused !== undefined && !['forbidden', 'not_found'].includes(summary.refused);
+  const isInconclusive = isRefused ? text.refused !== 'not_found' : days === 0;
   const lastKnownEnd = isInconclusive ? facts.activationEndSeconds : undefined;
   // Community answers the check as well; without a named edition, only a response that it cannot
   // give tells them apart.
@@ -125,16 +128,18 @@ interface Tolerated<Value> {
   readonly refused?: FailureReason;
 }
 
-/**
- * Returns the result, or a refusal that release, edition, rights of the key or a deactivated
- * appliance explain; throws all other errors.
- */
-async function tolerant<Value>(call: () => Promise<Value>): Promise<Tolerated<Value>> {
+/** Refusals that release, edition, rights of the key or a deactivated appliance explain. */
+const explained: readonly FailureReason[] = ['unlicensed', 'forbidden', 'not_found'];
+
+/** Returns the result, or a refusal that is tolerated; throws all other errors. */
+async function tolerant<Value>(
+  call: () => Promise<Value>,
+  tolerated: readonly FailureReason[] = explained,
+): Promise<Tolerated<Value>> {
   try {
     return { value: await call() };
   } catch (error) {
-    if (error instanceof ApplianceError && ['unlicensed', 'forbidden', 'not_found'].includes(error.reason))
-      return { refused: error.reason };
+    if (error instanceof ApplianceError && tolerated.includes(error.reason)) return { refused: error.reason };
     throw error;
   }
 }

@@ -163,6 +163,18 @@ describe('the activation collector', () => {
     },
   );
 
+  it.each(['server_error', 'timeout', 'malformed', 'bad_request'] as const)(
+    'is deactivated by the 402 alone, if the licence cannot be read because of %s: the last known end stays',
+    async (reason) => {
+      const replies = unlicensed(refusal(reason), refusal(reason));
+      const facts = { activationEndSeconds: 1_800_000_000 };
+
+      const collected = await collectFrom(activationCollector, replies, { now: () => now, facts });
+
+      expect([statusOf(collected), endOf(collected)]).toEqual(['deactivated', 1_800_000_000]);
+    },
+  );
+
   it('reads neither the edition again nor the licence of a Community appliance', async () => {
     const known = await collectFrom(
       activationCollector,
