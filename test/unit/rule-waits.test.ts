@@ -60,6 +60,7 @@ it('an alert does not re-evaluate the event of the last day that triggered it', 
     // What it asks lasts as long as the failure.
     'farm:zlb_farm_reachable:failed',
     // A farm that has been stopped for a day is meant to be.
+    'farm:zlb_farm_status:lost',
     'farm:zlb_farm_status:cut',
     // Held by `since`, which it replaces.
     'object:zlb_down:now',
