@@ -11,7 +11,7 @@ import { alertNames, expressionsOf, type RuleGroup, shippedFiles, shippedRules }
 
 interface Case {
   readonly alertname: string;
-  readonly exp_alerts?: readonly { readonly exp_annotations?: unknown }[];
+  readonly exp_alerts?: readonly { readonly exp_annotations?: Readonly<Record<string, string>> }[];
 }
 
 interface Cases {
@@ -53,6 +53,17 @@ describe('every alert', () => {
       'a case in which it fires, with its annotations',
     ).toBe(true);
     expect(silent, 'a case in which it does not fire').toBe(true);
+  });
+
+  it.each(alerts)('$alert ($annotations.summary) sends no phrase that is in no test', ({ alert, annotations = {} }) => {
+    const sent = cases
+      .filter(({ alertname }) => alertname === alert)
+      .flatMap(({ exp_alerts = [] }) => exp_alerts.map(({ exp_annotations = {} }) => exp_annotations))
+      .filter((text) => text['summary'] === annotations['summary'])
+      .map((text) => text['description'] ?? '');
+    const phrases = (annotations['description'] ?? '').split(/\{\{.*?\}\}/s);
+
+    expect(phrases.filter((phrase) => !sent.some((text) => text.includes(phrase)))).toEqual([]);
   });
 
   it('names only commands that exist wherever the exporter is installed', () => {
