@@ -93,8 +93,12 @@ function routeOf({ method, path }: Readonly<Record<string, unknown>>): string {
 
 function freezeLines(response: unknown): readonly string[] {
   if (!isRecord(response) || response.frozen !== true) return ['Changes are not frozen.'];
-  const { by, since, reason } = response;
-  return ['All changes are frozen.', ...pairLines(Object.entries({ by, since, reason }))];
+  const { by, since, reason, kept } = response;
+  const unkept =
+    kept === false
+      ? ['A restart of the exporter lifts it: its journal cannot be written. Make it writable, and the freeze is kept.']
+      : [];
+  return ['All changes are frozen.', ...pairLines(Object.entries({ by, since, reason })), ...unkept];
 }
 
 /** Shows the parameters of an operation as the appliance describes them. */

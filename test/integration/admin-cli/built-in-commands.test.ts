@@ -31,6 +31,18 @@ describe('the built-in admin commands', () => {
     expect(done.code).toBe(0);
   });
 
+  it('warn of a freeze that a restart lifts, since the journal cannot be written', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() }, { admin: { journalFile: '/dev/full' } });
+
+    const frozen = await run(['admin', 'freeze', '--reason=now']);
+    const asked = await run(['admin', 'frozen']);
+
+    for (const { code, out } of [frozen, asked]) {
+      expect(code).toBe(0);
+      expect(out).toContain('A restart of the exporter lifts it: its journal cannot be written');
+    }
+  });
+
   it('list the audit, newest first, filtered', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
     await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42', '--yes']);
