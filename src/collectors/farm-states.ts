@@ -8,6 +8,7 @@
 
 import { ApplianceError, type FailureReason, isUnanswered } from '../appliance/errors.ts';
 import { type Farm, hasProxy } from '../appliance/farm.ts';
+import { profilesIn } from '../appliance/safe-farm-name.ts';
 import { stateWord } from '../lib/states.ts';
 import type { CollectContext } from './collector.ts';
 
@@ -216,7 +217,9 @@ async function askState(
     return { ...found, lastAsk, ...(await readAddress(context, farm, limitMs)) };
   } catch (error) {
     if (!(error instanceof ApplianceError) || applianceFailures.includes(error.reason)) throw error;
-    if (error.reason === 'not_found' || error.reason === 'bad_request') return undefined;
+    const isRefused = error.reason === 'not_found' || error.reason === 'bad_request';
+    // A release without this call refuses it for each farm, and none of them is gone.
+    if (isRefused && profilesIn(await read('readFarmsSummary', {}))?.has(farm.name) === false) return undefined;
     const hasNoAnswer = isUnanswered(error.reason);
     // An appliance that answers nothing else has not lost its proxies alone.
     if (hasNoAnswer) await read('readFarmsSummary', {});

@@ -167,6 +167,19 @@ describe('the farms collector', () => {
     expect(states).toEqual(['farm shop unknown', 'farm db unknown']);
   });
 
+  it.each(['not_found', 'bad_request'] as const)(
+    'does not lose farms that are listed while the call for their states is refused with %s',
+    async (reason) => {
+      const { states } = await collectFrom(farmsCollector, {
+        listFarms: refusal('timeout'),
+        readFarmsSummary: summaryOf('shop'),
+        readFarmStatus: refusal(reason, { routeMissing: true }),
+      });
+
+      expect(states).toEqual(['farm shop unknown', 'farm db unknown']);
+    },
+  );
+
   it('does not report a hung proxy when the appliance fails to respond to other calls too', async () => {
     let answers = 1;
     const collected = collectFrom(farmsCollector, {
