@@ -9,12 +9,12 @@ import { shippedRules } from '../support/shipped-rules.ts';
 const watching: readonly string[] = ['job', 'instance', 'exporter'];
 /** Rules that ask across exporters, and across the nodes of a cluster. */
 const acrossExporters =
-  /^(Zlb(ExporterDown|ApplianceVanished|ApplianceDown|ClusterFault)|appliance:zlb_up:(away|gone|renamed|taken|together)|appliance:zlb_farm_info:master|appliance:zlb_farm_status:unread|farm:zlb_farm_status:(down|gone|lost|cut|unready)|(address:zlb_farm_info:twice|farm:zlb_farm_info:(elsewhere|left))|farm:zlb_farm_reachable:(failed|failing|page)|service:zlb_farm_backends:none|object:zlb_down:now|farm:zlb_objective:burns|appliance:zlb_cluster_node_status:paired|cluster:zlb_cluster_nodes:(count|masters|rivals)|file:zlb_certificate_remaining:(imminent|page)|appliance:zlb_activation_remaining:imminent|farm:zlb_served_certificate_remaining:imminent|target:up:(alone|vanished))$/;
+  /^(Zlb(ExporterDown|ApplianceVanished|ApplianceDown|ClusterFault)|appliance:zlb_up:(unwatched|away|gone|renamed|taken|together|along)|appliance:zlb_farm_info:master|appliance:zlb_farm_status:unread|farm:zlb_farm_status:(down|gone|lost|cut|unready)|(address:zlb_farm_info:twice|farm:zlb_farm_info:(elsewhere|left))|farm:zlb_farm_reachable:(failed|failing|page)|service:zlb_farm_backends:none|object:zlb_down:now|farm:zlb_objective:burns|appliance:zlb_cluster_node_status:paired|cluster:zlb_cluster_nodes:(count|masters|rivals)|file:zlb_certificate_remaining:(imminent|page)|appliance:zlb_activation_remaining:imminent|farm:zlb_served_certificate_remaining:imminent|target:up:(alone|vanished))$/;
 const acrossAppliances =
-  /^(appliance:zlb_up:(renamed|together)|Zlb(ApplianceDown|ClusterFault|AdminGateway)|appliance:zlb_cluster_node_status:paired|cluster:zlb_cluster_nodes:(count|masters|rivals)|farm:zlb_farm_status:(cut|unready)|(address:zlb_farm_info:twice|farm:zlb_farm_info:(elsewhere|left))|farm:zlb_farm_reachable:page|file:zlb_certificate_remaining:page|farm:zlb_served_certificate_remaining:imminent)$/;
+  /^(appliance:zlb_up:(renamed|together|along)|Zlb(ApplianceDown|ClusterFault|AdminGateway)|appliance:zlb_cluster_node_status:paired|cluster:zlb_cluster_nodes:(count|masters|rivals)|farm:zlb_farm_status:(cut|unready)|(address:zlb_farm_info:twice|farm:zlb_farm_info:(elsewhere|left))|farm:zlb_farm_reachable:page|file:zlb_certificate_remaining:page|farm:zlb_served_certificate_remaining:imminent)$/;
 /** Rules about an exporter, at all of its sites. */
 const ofExporters =
-  /^(Zlb(ExporterFault|ApplianceDown|ApplianceClockWrong|ExporterOfPairDown)|appliance:zlb_up:together|exporter:.+|target:up:vanished)$/;
+  /^(Zlb(ExporterFault|ApplianceDown|ApplianceClockWrong|ExporterOfPairDown)|appliance:zlb_up:(along|together)|exporter:.+|target:up:vanished)$/;
 /** Series of Prometheus itself, or of a process: they lack what is added after a scrape. */
 const ofTargets = /^(up|process_\w+|target:\S+)$/;
 
