@@ -30,7 +30,7 @@ import { type GuardedApp, createGuardedApp, createMethodFinder, pathOf } from '.
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
 import { createRequestBodies } from './request-bodies.ts';
 import { assertAlertmanagerPath, registerChangeRoutes } from './change-routes.ts';
-import { assertSameOrigin, assertSupportedRequest } from './request-checks.ts';
+import { assertNoIgnoredDryRun, assertSameOrigin, assertSupportedRequest } from './request-checks.ts';
 import { limitUnfinished } from '../../server/unfinished-responses.ts';
 
 export interface AdminAppParts extends AdminRoutesParts {
@@ -135,6 +135,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
     assertNoTokenInQuery(request.originalUrl);
     assertSupportedRequest(request);
     assertSameOrigin(request);
+    assertNoIgnoredDryRun(request);
     assertAlertmanagerPath(request, context.principal);
   });
   const shared = { ...parts, bodies: createRequestBodies(parts.bodyLimits) };

@@ -21,7 +21,10 @@ export interface RelayRoutesParts {
   readonly bodies: Pick<RequestBodies, 'read'>;
 }
 
-/** Registers the paths whose requests the gateway sends to an appliance. */
+/** The paths whose requests the gateway sends to an appliance. */
+export const relayPaths: readonly string[] = ['/appliances', ...knownBasePaths].map((prefix) => `${prefix}/*`);
+
+/** Registers {@link relayPaths}. */
 export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesParts): void {
   const { gateway, operations, changes, appliances, bodies } = parts;
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AdminProblem } from '../policy/problem.ts';
 import { isOneOf } from '../../lib/check.ts';
+import { relayPaths } from './relay-routes.ts';
 import { hasSeveralHosts } from '../../server/create-app.ts';
 
 /**
@@ -35,6 +36,19 @@ export function assertSupportedRequest({ originalUrl, raw }: FastifyRequest): vo
       'The request line needs a path without a host, and HTTP/1.0 or 1.1',
       'Send the path without a host, and take the gateway out of the proxy settings of the client.',
     );
+}
+
+/**
+ * Throws for a dry run where none is made: a client may send the header with each of its requests,
+ * and must not freeze, approve or change anything by it.
+ */
+export function assertNoIgnoredDryRun({ method, headers, routeOptions: { url } }: FastifyRequest): void {
+  const isAsked = headers['x-dry-run'] !== undefined && headers['x-dry-run'] !== 'false';
+  if (!isAsked || method === 'GET' || method === 'HEAD' || url === undefined || relayPaths.includes(url)) return;
+  throw new AdminProblem('malformed_header', {
+    detail: 'X-Dry-Run is taken by calls of an appliance alone; nothing was done.',
+    remedy: 'Leave it out. POST /changes?dry_run=true plans a change, and changes nothing.',
+  });
 }
 
 function malformed(because: string, remedy: string, headers: Readonly<Record<string, string>> = {}): AdminProblem {

@@ -160,6 +160,27 @@ describe('GET /audit', () => {
   });
 });
 
+it('a dry run by the header of calls neither freezes, thaws nor changes anything', async () => {
+  const { call, audit, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+  const headers = { 'x-dry-run': 'true', 'x-reason': 'just looking' };
+  const change = { appliance: 'lb-1', recipe: 'backup', parameters: { name: 'dry' }, run: 'now', reason: 'a test' };
+
+  const frozen = await call('PUT', '/freeze', { headers });
+  const changed = await call('POST', '/changes', { headers, json: change });
+  await call('PUT', '/freeze', { headers: { 'x-reason': 'in earnest' } });
+  const lifted = await call('DELETE', '/freeze', { headers });
+  const read = await call('GET', '/freeze', { headers });
+
+  for (const { status, json } of [frozen, changed, lifted])
+    expect({ status, json }).toMatchObject({
+      status: 400,
+      json: { code: 'malformed_header', remedy: expect.stringContaining('POST /changes?dry_run=true') },
+    });
+  expect(read.json).toMatchObject({ frozen: true, reason: 'in earnest' });
+  expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect((await audit()).map(({ event }) => event)).toEqual(['denied', 'denied', 'freeze', 'denied']);
+});
+
 it('the request metrics count the files of a page under its path', async () => {
   const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
 
