@@ -262,10 +262,9 @@ export function assertAlertmanagerPath(request: FastifyRequest, principal: Princ
   const isAlertmanager = principal?.role === 'alertmanager';
   // By the route that was found: the router takes other spellings of its path as well.
   if (isAlertmanager === (request.routeOptions.url === alertsPath)) return;
-  throw new AdminProblem('role_too_low', {
-    detail: isAlertmanager
-      ? `The role alertmanager only posts alerts to ${alertsPath}; nothing was sent.`
-      : `${alertsPath} is for the role alertmanager alone; nothing was sent.`,
-    remedy: 'Use a token with the other role.',
-  });
+  const detail = isAlertmanager
+    ? `The role alertmanager only posts alerts to ${alertsPath}; nothing was sent.`
+    : `${alertsPath} is for the role alertmanager alone; nothing was sent.`;
+  const roles = isAlertmanager ? 'viewer, operator or admin' : 'alertmanager';
+  throw new AdminProblem('role_too_low', { detail, remedy: `Use a token with the role ${roles}.` });
 }

@@ -233,9 +233,16 @@ describe('the path /alerts', () => {
 
     const answers = await Promise.all(paths.map((path) => call('alertmanager', 'GET', path)));
 
-    expect(answers.map(({ json }) => json?.code)).toEqual(paths.map(() => 'role_too_low'));
+    for (const { json } of answers)
+      expect(json).toMatchObject({
+        code: 'role_too_low',
+        remedy: 'Use a token with the role viewer, operator or admin.',
+      });
     for (const person of ['root', 'dave'] as const)
-      expect((await tell([alert(needsRestart)], person)).json?.code).toBe('role_too_low');
+      expect((await tell([alert(needsRestart)], person)).json).toMatchObject({
+        code: 'role_too_low',
+        remedy: 'Use a token with the role alertmanager.',
+      });
   });
 
   it.each(['/%61lerts', '/alerts#', '/alerts#/whoami'])('is closed to others when it is spelled %s', async (path) => {
