@@ -50,7 +50,7 @@ Simulated load balancers, the exporter, Prometheus with alerts/zlb*.rules.yml an
 Alertmanager on this machine, until Ctrl-C. Nothing is kept and nothing leaves the
 machine: notifications are printed here.
 
-  --patient                       alerts wait for minutes, as they ship, not for seconds
+  --patient                       alerts with a \`for\` wait for minutes, as they ship, not seconds
   --fault=lb-madrid/hung-proxy/shop
                                   faults to begin with, separated by commas (docs/command-line.md)
   --prometheus=PATH               another Prometheus than the one in PATH
@@ -266,7 +266,7 @@ Open
   http://${gateway}/console       changes that wait for a decision
 
 Try, in another terminal, in the same folder
-  Stop a farm, and see its alert fire; restart it, and RESOLVED comes.
+  Stop a farm, and see its alert fire after two and a half minutes; restart it, and RESOLVED comes.
 
   export ZLB_ADMIN_URL=http://${gateway}
   export ZLB_ADMIN_TOKEN=${tokens.demo}
@@ -285,8 +285,8 @@ Try, in another terminal, in the same folder
   curl -X DELETE ${faults}/lb-madrid/hung-proxy/shop
   curl ${faults}
 
-Rules, routes and inhibitions are those of alerts/; without --patient the rules wait for seconds
-instead of minutes. With Grafana and the dashboards: deploy/README.md. Stop with Ctrl-C.
+Rules, routes and inhibitions are those of alerts/; without --patient, what has a \`for\` waits for
+seconds instead of minutes. With Grafana and the dashboards: deploy/README.md. Stop with Ctrl-C.
 
 Notifications`;
 }
