@@ -175,8 +175,11 @@ export class History {
 
   /** Returns how long a farm was up, down and in maintenance; rejects if the file cannot be read. */
   async timesOf(appliance: string, farm: string): Promise<readonly FarmTime[]> {
+    await this.#writing;
+    // Before the request: what is taken after it is not in the file yet.
+    const recent = this.#tracked.get(appliance)?.times.of(farm) ?? [];
     const { times = [] } = await this.#thread.request({ do: 'times', appliance, farm });
-    return mergeTimes([...times, ...(this.#tracked.get(appliance)?.times.of(farm) ?? [])]);
+    return mergeTimes([...times, ...recent]);
   }
 
   async close(): Promise<void> {

@@ -3,10 +3,12 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { farmsCollector } from '../../../src/collectors/farms.ts';
 import { interfacesCollector, type Traffic } from '../../../src/collectors/interfaces.ts';
 import { changeFamilies } from '../../../src/history/configuration-change-counts.ts';
 import { History, lostMetric } from '../../../src/history/history.ts';
 import type { CreateHistoryThread } from '../../../src/history/history-thread.ts';
+import { HistoryRequestHandler } from '../../../src/history/request-handler.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { Transition } from '../../../src/state/status.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -181,6 +183,50 @@ describe('the history', () => {
 
     expect(lines.map((line) => (JSON.parse(line) as { readonly file: string }).file)).toEqual([folder]);
   });
+});
+
+it('the times of a farm have no gap while they are on their way to the file', async () => {
+  const handler = new HistoryRequestHandler(undefined);
+  const disk = Promise.withResolvers<void>();
+  let last: Promise<unknown> = disk.promise;
+  const createThread: CreateHistoryThread = () => ({
+    isRunning: true,
+    // One after another, as the thread does.
+    request(request) {
+      const response = last.then(() => handler.handle(request));
+      last = response;
+      return response;
+    },
+    terminate: () => Promise.resolve(),
+  });
+  const parts = {
+    metrics: createMetricsStore(changeFamilies),
+    registry: new Registry(),
+    log: pino({ level: 'silent' }),
+    now: () => 0,
+    createThread,
+  };
+  const history = new History({ keepMs: 1e12 }, parts);
+  const listener = history.listenerOf({ name: 'lb', address: '' });
+  history.recordExporterEvent('reload', 'under way to the disk');
+  for (let minute = 0; minute <= 10; minute += 1) {
+    const atMs = minute * 60_000;
+    const data = { farms: [{ name: 'shop', profile: 'http', state: 'up' }] };
+    const reading = {
+      collector: farmsCollector,
+      data,
+      askedAtElapsedMs: atMs,
+      maxStaleMs: 1,
+      lifeMs: 120_000,
+      isWhole: false,
+    };
+    listener.onReading?.(reading, [], { atMs, atElapsedMs: atMs });
+  }
+
+  const times = history.timesOf('lb', 'shop');
+  disk.resolve();
+
+  expect((await times).map(({ up }) => up)).toEqual([600_000, 600_000]);
 });
 
 it('a history that moves to another file does not wait for the thread of the old one to end', async () => {
