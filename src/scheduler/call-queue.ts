@@ -5,7 +5,8 @@ export type CallQueue = ReturnType<typeof createCallQueue>;
 
 /**
  * The priorities of a step and its calls, the highest first. `immediate`: a farm that is read out
- * of schedule; its calls wait for a slot alone, and their cost delays those after it. `first`: the
+ * of schedule; its calls wait for a slot alone, and their cost delays those after it. Beyond their
+ * part of the budget they are left to the next run. `first`: the
  * list of farms, for which people wait. `urgent`: what a person, a start or a change waits for, and
  * farms whose states only this read tells. `routine`: all else; its step has waited for the routine
  * budget, and is charged to it too.
@@ -31,7 +32,14 @@ export interface PollingLimits {
 export interface NotBefore {
   readonly urgentSteadyMs: number;
   readonly routineSteadyMs: number;
+  /** When immediate calls have kept to their part of the budget again. */
+  readonly immediateSteadyMs: number;
 }
+
+/** The part of the budget for immediate calls: farms that change at each poll leave time for all else. */
+const ratioOfImmediate = 0.5;
+/** How far they may be ahead of it, so that several farms that change together are read at once. */
+const maxAheadMs = 20_000;
 
 /**
  * Lets few calls to one appliance through at the same time, in the order of their arrival, and
@@ -39,7 +47,7 @@ export interface NotBefore {
  */
 export function createCallQueue(
   { maxConcurrentPerAppliance, maxBusyRatio, routineBusyRatio }: PollingLimits,
-  notBefore: NotBefore = { urgentSteadyMs: 0, routineSteadyMs: 0 },
+  notBefore: NotBefore = { urgentSteadyMs: 0, routineSteadyMs: 0, immediateSteadyMs: 0 },
 ) {
   let timer: NodeJS.Timeout | undefined;
   const slots = new Slots({ count: () => maxConcurrentPerAppliance, next });
@@ -58,6 +66,10 @@ export function createCallQueue(
     get notBefore(): NotBefore {
       return notBefore;
     },
+    /** False while immediate calls have taken too large a part of the budget. */
+    get admitsImmediate(): boolean {
+      return notBefore.immediateSteadyMs - steadyNow() <= maxAheadMs;
+    },
     /**
      * Charges the time that a call kept the appliance busy: only immediate calls start until the
      * ratio is kept again, and no routine step until that of routine calls is.
@@ -68,10 +80,12 @@ export function createCallQueue(
       const busyMs = busySeconds * 1_000;
       const after = (beforeSteadyMs: number, ratio: number): number =>
         Math.max(beforeSteadyMs, steadyNow() - busyMs) + busyMs / ratio;
-      const { urgentSteadyMs, routineSteadyMs } = notBefore;
+      const { urgentSteadyMs, routineSteadyMs, immediateSteadyMs } = notBefore;
+      const immediateRatio = maxBusyRatio * ratioOfImmediate;
       notBefore = {
         urgentSteadyMs: after(urgentSteadyMs, maxBusyRatio),
         routineSteadyMs: priority === 'routine' ? after(routineSteadyMs, routineBusyRatio) : routineSteadyMs,
+        immediateSteadyMs: priority === 'immediate' ? after(immediateSteadyMs, immediateRatio) : immediateSteadyMs,
       };
     },
     /**

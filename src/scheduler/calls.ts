@@ -188,7 +188,7 @@ export class Calls {
   ): Promise<ReplyOf<Key>> {
     // The first call after the wait is the cheapest one, and decides for all others.
     if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#ping();
-    const reason = step.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
+    const reason = step.skipReason() ?? this.#reasonToHold(step);
     if (reason) throw new CallSkippedError(reason);
     const startSteadyMs = steadyNow();
     let hasTimedOut = false;
@@ -217,6 +217,11 @@ export class Calls {
       if (!hasTimedOut) this.#queue.charge(seconds, step.priority);
       endCall?.();
     }
+  }
+
+  #reasonToHold({ priority }: StepCalls): SkipReason | undefined {
+    if (this.#breaker.state !== 'closed') return 'breaker_open';
+    return priority === 'immediate' && !this.#queue.admitsImmediate ? 'stretched' : undefined;
   }
 
   /** Returns a limit for a call that waits for proxies, once it is known how long it takes. */

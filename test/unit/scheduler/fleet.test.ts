@@ -144,7 +144,7 @@ async function given(names: readonly string[]) {
         },
         jobs: new Map(),
         lateness: new Lateness(),
-        notBefore: { urgentSteadyMs: 0, routineSteadyMs: 0 },
+        notBefore: { urgentSteadyMs: 0, routineSteadyMs: 0, immediateSteadyMs: 0 },
         failure: undefined,
       },
     };

@@ -149,3 +149,26 @@ describe('the budget of routine readings', () => {
     expect(Math.max(...gaps)).toBeLessThan(75 * secondMs);
   });
 });
+
+it('farms that change their state at each poll leave time for the other collectors', async () => {
+  let polls = 0;
+  const { poller, asked } = givenPoller({
+    names: ['farms', 'summary', 'backends', 'system', 'certificates'],
+    maxBusyRatio: 0.25,
+    routineBusyRatio: 0.03,
+    callMs: 500,
+    answer(key) {
+      if (key !== 'listFarms') return answering({ readFarmsSummary: { body: { params: { lslb: [] } } } })(key);
+      polls += 1;
+      return { body: { params: upFarms(30).map((farm) => ({ ...farm, status: polls % 2 === 0 ? 'problem' : 'up' })) } };
+    },
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  const begin = asked.length;
+  await vi.advanceTimersByTimeAsync(hourMs / 2);
+
+  const later = new Set(asked.slice(begin).map(({ key }) => key));
+  for (const key of ['listFarms', 'readFarmsSummary', 'readFarmStats', 'readStats', 'listCertificates'] as const)
+    expect(later, key).toContain(key);
+});
