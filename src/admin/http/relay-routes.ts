@@ -21,10 +21,7 @@ export interface RelayRoutesParts {
   readonly bodies: Pick<RequestBodies, 'read'>;
 }
 
-/** The paths whose requests the gateway sends to an appliance. */
-export const relayPaths: readonly string[] = ['/appliances', ...knownBasePaths].map((prefix) => `${prefix}/*`);
-
-/** Registers {@link relayPaths}. */
+/** Registers the paths whose requests the gateway sends to an appliance. */
 export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesParts): void {
   const { gateway, operations, changes, appliances, bodies } = parts;
 
@@ -51,7 +48,6 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
     const caller = callerOf(request);
     const { principal } = caller;
     const { socket } = request.raw;
-    assertNoDryRunInQuery(request.originalUrl);
     const { dryRun, ...adminHeaders } = readAdminHeaders(request.headers);
     if (adminHeaders.reason !== undefined) context.reason = adminHeaders.reason;
     // Set only if the appliance is configured, or clients could invent label values.
@@ -74,16 +70,6 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
       socket.setTimeout(app.server.timeout);
     }
   }
-}
-
-/** Throws for a dry run as `/changes` takes it: the API ignores a query, and the call would be made. */
-function assertNoDryRunInQuery(url: string): void {
-  const [, query = ''] = url.split('?', 2);
-  if (![...new URLSearchParams(query).keys()].some((name) => /^(?:x[-_]?)?dry[-_]?run$/i.test(name))) return;
-  throw new AdminProblem('malformed_request', {
-    detail: 'The query asks for a dry run, which a call of an appliance takes as a header; nothing was sent.',
-    remedy: 'Send the header X-Dry-Run: true instead.',
-  });
 }
 
 function onlyAppliance(covered: readonly string[]): string {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AdminProblem } from '../policy/problem.ts';
 import { isOneOf } from '../../lib/check.ts';
-import { relayPaths } from './relay-routes.ts';
+import { knownBasePaths } from '../../appliance/route.ts';
 import { hasSeveralHosts } from '../../server/create-app.ts';
 
 /**
@@ -38,17 +38,28 @@ export function assertSupportedRequest({ originalUrl, raw }: FastifyRequest): vo
     );
 }
 
+/** The paths whose requests the gateway sends to an appliance. */
+export const relayPaths: readonly string[] = ['/appliances', ...knownBasePaths].map((prefix) => `${prefix}/*`);
+
 /**
- * Throws for a dry run where none is made: a client may send the header with each of its requests,
- * and must not freeze, approve or change anything by it.
+ * Throws for a dry run in a form that the path does not take: a client must not freeze, approve or
+ * change anything by it.
  */
-export function assertNoIgnoredDryRun({ method, headers, routeOptions: { url } }: FastifyRequest): void {
-  const isAsked = headers['x-dry-run'] !== undefined && headers['x-dry-run'] !== 'false';
-  if (!isAsked || method === 'GET' || method === 'HEAD' || url === undefined || relayPaths.includes(url)) return;
-  throw new AdminProblem('malformed_header', {
-    detail: 'X-Dry-Run is taken by calls of an appliance alone; nothing was done.',
-    remedy: 'Leave it out. POST /changes?dry_run=true plans a change, and changes nothing.',
-  });
+export function assertNoIgnoredDryRun({ method, headers, originalUrl, routeOptions: { url } }: FastifyRequest): void {
+  if (method === 'GET' || method === 'HEAD' || url === undefined) return;
+  const header = headers['x-dry-run'] ?? 'false';
+  const isIgnored =
+    (header !== 'false' && !relayPaths.includes(url)) || (url !== '/changes' && hasDryRunInQuery(originalUrl));
+  if (!isIgnored) return;
+  throw malformed(
+    'The request asks for a dry run in a form that this path does not take',
+    'A call of an appliance takes the header X-Dry-Run: true, POST /changes the query dry_run=true, and no other path any.',
+  );
+}
+
+function hasDryRunInQuery(url: string): boolean {
+  const [, query = ''] = url.split('?', 2);
+  return [...new URLSearchParams(query).keys()].some((name) => /^(?:x[-_]?)?dry[-_]?run$/i.test(name));
 }
 
 function malformed(because: string, remedy: string, headers: Readonly<Record<string, string>> = {}): AdminProblem {

@@ -160,6 +160,18 @@ describe('GET /audit', () => {
   });
 });
 
+it.each(['dry_run=true', 'x=1&X-Dry-Run=false', 'dryRun'])('a call with %s in its query is not made', async (query) => {
+  const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+
+  const refused = await call('PUT', `${actions}?${query}`, stop);
+  const frozen = await call('PUT', `/freeze?${query}`, { headers: { 'x-reason': 'just looking' } });
+  const plain = await call('PUT', `${actions}?dry=1`, stop);
+
+  for (const { json } of [refused, frozen]) expect(json).toMatchObject({ status: 400, code: 'malformed_request' });
+  expect(plain.status).toBe(200);
+  expect(appliance.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+});
+
 it('a dry run by the header of calls neither freezes, thaws nor changes anything', async () => {
   const { call, audit, appliance } = await givenGateway({ 'lb-1': busyWorld() });
   const headers = { 'x-dry-run': 'true', 'x-reason': 'just looking' };
@@ -174,7 +186,7 @@ it('a dry run by the header of calls neither freezes, thaws nor changes anything
   for (const { status, json } of [frozen, changed, lifted])
     expect({ status, json }).toMatchObject({
       status: 400,
-      json: { code: 'malformed_header', remedy: expect.stringContaining('POST /changes?dry_run=true') },
+      json: { code: 'malformed_request', remedy: expect.stringContaining('POST /changes the query dry_run=true') },
     });
   expect(read.json).toMatchObject({ frozen: true, reason: 'in earnest' });
   expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);

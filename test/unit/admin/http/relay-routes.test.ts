@@ -30,23 +30,6 @@ function givenRelay(send: () => Promise<RelayResponse>) {
   return app;
 }
 
-it.each(['dry_run=true', 'x=1&X-Dry-Run=false', 'dryRun'])('a call with %s in its query is not sent', async (query) => {
-  let calls = 0;
-  const app = givenRelay(() => {
-    calls += 1;
-    return Promise.resolve({ status: 200, headers: {}, body: Buffer.from('{}') });
-  });
-
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const ask = (asked: string) => fetch(`${url}/appliances/lb-1/farms/shop/actions?${asked}`, { method: 'PUT' });
-
-  const plain = await ask('dry=1');
-  const refused = await ask(query);
-
-  expect([plain.status, calls]).toEqual([200, 1]);
-  expect(await refused.json()).toMatchObject({ message: expect.stringContaining('as a header; nothing was sent') });
-});
-
 it('a caller whose call waits is not cut off as an idle connection', async () => {
   const sent = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<RelayResponse>();
