@@ -39,7 +39,7 @@ export function assertSupportedRequest({ originalUrl, raw }: FastifyRequest): vo
 }
 
 /** The paths whose requests the gateway sends to an appliance. */
-export const relayPaths: readonly string[] = ['/appliances', ...knownBasePaths].map((prefix) => `${prefix}/*`);
+const relayPaths: readonly string[] = ['/appliances', ...knownBasePaths].map((prefix) => `${prefix}/*`);
 
 /**
  * Throws for a dry run in a form that the path does not take: a client must not freeze, approve or
