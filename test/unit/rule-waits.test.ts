@@ -25,10 +25,12 @@ it('no alert waits long enough to lose its state in a Prometheus restart, but to
   expect(lost.map(({ alert }) => alert)).toEqual([]);
 });
 
-it('no page waits in the memory of Prometheus, unless it is restored', () => {
+// After a restart, a restored alert fires at the third evaluation: in a group of a minute, that is too late.
+it('no page waits in the memory of Prometheus', () => {
   const pages = alerts.filter(({ labels }) => labels?.['severity'] === 'critical');
 
-  expect(pages.filter((page) => waitOf(page) > 0 && waitOf(page) < restoredMs).map(({ alert }) => alert)).toEqual([]);
+  expect(pages.length).toBeGreaterThan(0);
+  expect(pages.filter((page) => waitOf(page) > 0).map(({ alert }) => alert)).toEqual([]);
 });
 
 it('an alert that inhibits others waits no longer than they do', () => {
