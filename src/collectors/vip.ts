@@ -88,7 +88,7 @@ export const maxProbesAtOnce = 64;
 /** Limit for a farm that did not answer last time: hundreds of them must not fill the interval. */
 const quickMs = 1_000;
 /** So many of these have their full time again: one that became slow would not answer in a second. */
-const maxPatient = 6;
+const maxWithFullTime = 6;
 
 /**
  * Connects to the addresses of TCP farms as a client would, also to those that went down within the
@@ -128,7 +128,7 @@ export const vipCollector: ApplianceWideCollector<readonly ProbedFarm[]> = {
       before
         .filter(hasTimedOut)
         .toSorted((one, other) => one.fullTimeAtElapsedMs - other.fullTimeAtElapsedMs)
-        .slice(maxPatient)
+        .slice(maxWithFullTime)
         .map(({ farm }) => farm),
     );
     const probeNow = async (target: VipTarget, ranAtElapsedMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
