@@ -38,6 +38,11 @@ export interface CallPermit {
   readonly approvedBy: string | undefined;
   /** False for a change that ran at once: a call of it that needs approval now is refused. */
   readonly isApproved: boolean;
+  /**
+   * True for the calls that take back what a change has done: whatever became of its token, or of
+   * what needs approval, since it started, an appliance must not stay half changed.
+   */
+  readonly isRollback: boolean;
   /** Addresses of its calls; a reload may give an appliance's name to another machine. */
   readonly urls: ReadonlySet<string>;
   /** Guards whose blocking findings were seen: no others are overridden. */

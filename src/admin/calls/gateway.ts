@@ -65,7 +65,7 @@ export interface GatewayParts {
   readonly refresh: (appliance: string, area: Area, farm: string | undefined) => void;
 }
 
-type QueuedCaller = Pick<AdminCall, 'principal' | 'appliance' | 'signal'>;
+type QueuedCaller = Pick<AdminCall, 'principal' | 'appliance' | 'signal' | 'permit'>;
 
 /** How long the guards of a step use what its plan has just read. */
 const maxReadAgeMs = 1_000;
@@ -275,8 +275,8 @@ export class Gateway {
     assertPlannedUrl(call, session.appliance);
   }
 
-  #recheckCaller({ principal }: QueuedCaller, session: ApplianceSession): void {
-    this.#parts.principals.assertInForce(principal);
+  #recheckCaller({ principal, permit }: QueuedCaller, session: ApplianceSession): void {
+    if (!permit?.isRollback) this.#parts.principals.assertInForce(principal);
     session.assertCallerPresent();
   }
 

@@ -68,14 +68,15 @@ async function runChange(
   const sent = secretsOf(planned.task);
   const redacted = (text: string): string => context.recorder.redact(text, runner.token, maxLine, sent) ?? '';
   await context.store.transition(entry, { state: 'executing' });
-  const parts = { input: planned, permit: permitFor(entry.change, planned) };
+  const permit = permitFor(entry.change, planned);
   // A rollback goes on when nobody waits any more: only a stop of the exporter ends it.
   const rollbackContext = createRecipeContext(context, {
-    ...parts,
+    input: planned,
+    permit: { ...permit, isRollback: true },
     caller: { ...runner, signal: context.stopping.signal },
   });
   const ending = await runSteps(planned.steps, {
-    calls: createRecipeContext(context, { ...parts, caller: runner }).calls,
+    calls: createRecipeContext(context, { input: planned, permit, caller: runner }).calls,
     signal: runner.signal,
     runRollback: async ({ rollback }) => (await rollback?.run(rollbackContext, rollbackContext.calls.write)) ?? '',
     onEvent: (event) => onEvent('line' in event ? { ...event, line: redacted(event.line) } : event),
@@ -87,7 +88,7 @@ async function runChange(
 
 const maxLine = 2_000;
 
-/** Returns what the calls of a change may not differ from. */
+/** Returns what the calls of the steps of a change may not differ from. */
 export function permitFor(
   { requested_by: requestedBy, decision }: Pick<Change, 'requested_by' | 'decision'>,
   { plan, reads }: Pick<PlannedChange, 'plan' | 'reads'>,
@@ -98,6 +99,7 @@ export function permitFor(
     requestedBy,
     approvedBy: isApproved && decision.by !== requestedBy ? decision.by : undefined,
     isApproved,
+    isRollback: false,
     urls: urlsOf(plan),
     guards: new Set(blocking.map(({ guard }) => guard)),
     reads,

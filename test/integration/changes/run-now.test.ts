@@ -1,7 +1,10 @@
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent, ShownChange } from '../../../src/admin/changes/change.ts';
+import { makeToken } from '../../../src/commands/token.ts';
 import { givenFolder } from '../../support/folder.ts';
+import type { GivenOptions } from '../../support/given-gateway.ts';
+import { givenEntry } from '../../support/given-principal.ts';
 import { givenHeldAnswer } from '../../support/held-answer.ts';
 import { issue } from '../../support/issue.ts';
 import { storedChange } from '../../support/journal-file.ts';
@@ -378,8 +381,8 @@ describe('a change with a private key', () => {
   const renewed = issue();
   const deliver = { recipe: 'deliver', parameters: {}, files: { cert: renewed.cert, key: renewed.key } };
   const canary = renewed.key.split('\n')[1]!;
-  const givenDelivery = (requiredFor: readonly 'destructive'[] = []) =>
-    givenApprovals({ approvals: { requiredFor } }, { 'lb-2': worldWith() });
+  const givenDelivery = (requiredFor: readonly 'destructive'[] = [], options: GivenOptions = {}) =>
+    givenApprovals({ approvals: { requiredFor }, ...options }, { 'lb-2': worldWith() });
 
   it('delivers the key, which is in no response, record, log or stored change', async () => {
     const { ask, appliances, logged, auditText, journalFile } = await givenDelivery();
@@ -410,23 +413,38 @@ describe('a change with a private key', () => {
     expect(fileOf(appliances.get('lb-2')!.world)).toEqual(['old.pem']);
   });
 
-  it('removes key and certificate when the delivery fails, even after its caller has disconnected', async () => {
-    const given = await givenDelivery();
+  const expiresAtMs = Date.now() + 3_600_000;
+  const certbot = makeToken().token;
+
+  it.each([
+    ['its caller has disconnected', 'caller_left'],
+    ['its token has expired', 'token_expired'],
+  ])('removes key and certificate when the delivery stops because %s', async (_, code) => {
+    let now = Date.now;
+    const tokens = [givenEntry(certbot, { name: 'certbot', expiresAtMs })];
+    const given = await givenDelivery([], { admin: { tokens }, now: () => now() });
     const appliance = given.appliances.get('lb-2')!;
     const { reached, release } = givenHeldAnswer(appliance, 'POST /farms/{farmname}/certificates');
-    const { id, leave } = await startWaiting(given, { appliance: 'lb-2', ...deliver }, 3, 'root');
+    const asked = { appliance: 'lb-2', ...deliver };
+    const { id, leave } = await startWaiting({ ...given, tokenOf: () => certbot }, asked, 3);
     await reached();
 
-    leave();
+    if (code === 'caller_left') leave();
+    else now = () => expiresAtMs;
     release();
 
     const over = (await given.ended(id)) as unknown as ShownChange;
-    expect(over.state).toBe('failed');
+    expect(over).toMatchObject({ state: 'failed', outcome: { code } });
     expect(over.outcome?.lines.at(-1)).toMatch(
       /^shop has old\.pem, as before.*\. \S+\.pem is out of the store again\.$/,
     );
     expect(fileOf(appliance.world)).toEqual(['old.pem']);
     expect([...appliance.world.certificates.keys()].filter((file) => file.startsWith('shop.example.com-'))).toEqual([]);
+    expect((await given.audit()).filter(({ request }) => request === id).at(-2)).toMatchObject({
+      event: 'outcome',
+      operation: 'deleteCertificate',
+      principal: 'certbot',
+    });
   });
 });
 

@@ -7,7 +7,7 @@ import { givenPrincipal } from '../../../support/given-principal.ts';
 
 type Asked = Partial<Pick<AdminCall, 'breakGlass' | 'permit'>> & { readonly mayBreakGlass?: boolean };
 
-const permit = { isApproved: true } as CallPermit;
+const permit = { isApproved: true, isRollback: false } as CallPermit;
 
 const requiredFor = ['destructive', 'disruptive', 'reversible'] as const;
 const remove = ['DELETE', '/farms/shop'] as const;
@@ -18,6 +18,7 @@ it.each<[what: string, call: readonly [string, string], asked: Asked, outcome: s
   ['an approved call', remove, { permit }, 'cleared'],
   ['a destructive call', remove, {}, 'needs_approval'],
   ['a call of a change that ran at once', remove, { permit: { ...permit, isApproved: false } }, 'needs_approval'],
+  ['a call of its rollback', remove, { permit: { ...permit, isApproved: false, isRollback: true } }, 'cleared'],
   ['one that breaks glass', remove, { breakGlass: true }, 'break_glass_denied'],
   ['one that breaks glass and may', remove, { breakGlass: true, mayBreakGlass: true }, 'break_glass'],
   ['one that may break glass and does not', remove, { mayBreakGlass: true }, 'needs_approval'],

@@ -230,12 +230,13 @@ const events = [
 ];
 
 /** The plan of an approved change that starts the farm. */
-const permitOf = (reads: ReadSnapshot): CallPermit => ({
+const permitOf = (reads: ReadSnapshot, isRollback = false): CallPermit => ({
   requestedBy: 'alice',
   approvedBy: 'bob',
   isApproved: true,
   urls: new Set([`https://old${start}`]),
   guards: new Set(),
+  isRollback,
   reads,
 });
 
@@ -321,6 +322,36 @@ describe('a waiting change', () => {
       for (const field of ['uncertain', 'sent_bytes']) expect(outcome).not.toHaveProperty(field);
     },
   );
+});
+
+describe('a call of a rollback', () => {
+  const permit = permitOf({ cache: new Map(), writeCount: -1, atSteadyMs: 0 }, true);
+  const isOfToken = ({ what }: (typeof events)[number]): boolean => what.includes('token');
+  /** Sends it, and lets the event happen while it is in the queue. */
+  async function sendDuring(steps: Steps, happen: (typeof events)[number]['happen']) {
+    const { answer, leave, release } = await steps.inQueue('write', () => steps.request(start, { permit }));
+    await happen(steps, leave);
+    release();
+    return { answer };
+  }
+
+  it.each(events.filter(isOfToken))('is sent, and recorded with its token, although $what', async ({ happen }) => {
+    const steps = await givenSteps();
+
+    await (await sendDuring(steps, happen)).answer;
+
+    expect(steps.sent()).toEqual([`old PUT ${start}`]);
+    expect(steps.records()).toMatchObject([
+      { event: 'intent', principal: entry.name, requested_by: 'alice' },
+      { event: 'outcome', principal: entry.name, status: 200 },
+    ]);
+  });
+
+  it.each(events.filter((event) => !isOfToken(event)))('is not sent when $what', async ({ code, happen }) => {
+    const steps = await givenSteps();
+
+    await expectRefused(steps, (await sendDuring(steps, happen)).answer, code);
+  });
 });
 
 it('a plain read that is refused right before it is sent is refused like a new one: the audit has no outcome of it', async () => {
