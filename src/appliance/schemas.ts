@@ -109,6 +109,7 @@ export const FarmStatsReply = Type.Object(
     ),
     total_sessions: WireNumber,
     sessions: WireNumber,
+    warning: WireText,
   },
   { [lengthKeyword]: 'sessions' },
 );

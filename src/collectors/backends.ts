@@ -1,10 +1,12 @@
 import { backendStateWord, closedState, statesOf } from '../lib/states.ts';
+import { ApplianceError } from '../appliance/errors.ts';
 import type { Farm } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { formatEndpoint } from '../lib/address.ts';
 import { farmAreas, type PerFarmCollector } from './collector.ts';
 import { backendObject } from './configured.ts';
+import { waitedForProxyMs } from './farm-states.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmBackends {
@@ -114,16 +116,18 @@ export const backendsCollector: PerFarmCollector<FarmBackends> = {
     Promise.resolve(async (farm, { read, facts, safeFarmName }) => {
       const newest = (): Farm => facts.farms?.find(({ name }) => name === farm.name) ?? farm;
       const farmname = await safeFarmName(newest());
-      const stats = farmname && (await read('readFarmStats', { farmname }));
+      let tookMs = 0;
+      const onDuration = (ms: number): void => void (tookMs = ms);
+      const stats = farmname && (await read('readFarmStats', { farmname }, { onDuration }));
       const rows = stats ? (stats.backends ?? []) : (await read('listFarmBackends', { farmname: farm.name })).params;
       // The list of farms may be newer than the run.
       const current = newest();
       const list = toBackends(current, rows);
-      return {
-        farm: current.name,
-        sessions: stats?.total_sessions ?? stats?.sessions ?? undefined,
-        backends: isInconclusive(current, list) ? undefined : list,
-      };
+      const backends = isInconclusive(current, list) ? undefined : list;
+      if (stats && backends?.length === 0) requireAnswerOfProxy(stats, tookMs);
+      // With a warning, 0 sessions are those that could not be read.
+      const sessions = stats?.warning ? undefined : (stats?.total_sessions ?? stats?.sessions ?? undefined);
+      return { farm: current.name, sessions, backends };
     }),
   entity: allRows.entity('backend', ({ state }) => state),
   families: [
@@ -197,6 +201,19 @@ function toBackends(farm: Farm, rows: readonly Row[]): readonly Backend[] {
  */
 function isInconclusive({ state }: Farm, list: readonly Backend[]): boolean {
   return list.length === 0 && (state === 'down' || state === 'unknown');
+}
+
+/**
+ * Throws for an empty list of a running farm whose proxy did not answer the appliance: it has a
+ * warning, or came after the wait for a proxy that hangs (docs/api.md §3.6).
+ */
+function requireAnswerOfProxy({ warning }: ReplyOf<'readFarmStats'>, tookMs: number): void {
+  if (!warning && tookMs < waitedForProxyMs) return;
+  const endpoint = '/stats/farms/{farmname}';
+  throw new ApplianceError(warning ? 'unavailable' : 'timeout', {
+    endpoint,
+    message: `GET ${endpoint}: no backends of a running farm, whose proxy does not answer the appliance`,
+  });
 }
 
 function listOf({ backends }: FarmBackends): readonly Backend[] {

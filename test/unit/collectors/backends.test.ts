@@ -90,6 +90,17 @@ it('the backends collector reads an empty farm', async () => {
   expect(silent.text).toBe('');
 });
 
+it('the backends collector shows no sessions where the appliance says that it could not read them', async () => {
+  const stopped = await collectFarmFrom(
+    backendsCollector,
+    { ...http, state: 'down' },
+    { readFarmStats: { backends: [], sessions: [], total_sessions: 0, warning: 'It was not possible.' } },
+  );
+
+  expect(stopped.data.backends).toBeUndefined();
+  expect(stopped.text).toBe('');
+});
+
 it('the backends collector reports unknown backends when a farm of unknown state lists none', async () => {
   const inSummary = { farms: [{ name: 'shop', profile: 'http', services: 1 }], counts: [] };
   const [farm] = applianceFacts(new Map([['summary', inSummary]])).farms ?? [];

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ReadKey } from '../../../src/appliance/client.ts';
-import { stateOf, valueOf } from '../../support/samples.ts';
+import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
 import { type Answer, answering, type GivenPoller, givenPoller, upFarms } from './given-poller.ts';
 
 const secondMs = 1_000;
@@ -76,6 +76,49 @@ describe('a collector that fails alone', () => {
     expect(valueOf(await given.page(), 'zlb_collector_success', { collector: 'backends' })).toBe(0);
   });
 });
+
+// As ZEVENET answers for a proxy that it cannot ask, and RELIANOID and SKUDONET after their wait for one that hangs.
+it.each([
+  {
+    after: 'with a warning',
+    warning: 'It was not possible to extract the sessions.',
+    callMs: 100,
+    reason: 'unavailable',
+  },
+  { after: 'after a wait for its proxy', callMs: 20_152, reason: 'timeout' },
+])(
+  'backends of a running farm are shown until max_stale when none are listed $after',
+  async ({ callMs, reason, warning }) => {
+    const list = answering();
+    let isEmpty = false;
+    const given = givenPoller({
+      names: ['farms', 'backends'],
+      // With 65,000 connections, a read takes as long (docs/api.md §7.7).
+      callMs: (key) => (key !== 'readFarmStats' ? 10 : isEmpty ? callMs : 7 * secondMs),
+      answer(key) {
+        if (key === 'listFarms')
+          return { body: { params: upFarms(1).map((farm) => ({ ...farm, status: 'problem' })) } };
+        if (key !== 'readFarmStats' || !isEmpty) return list(key);
+        return { body: { backends: [], sessions: [], total_sessions: 0, warning } };
+      },
+    });
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    const readBefore = given.asked.length;
+
+    isEmpty = true;
+    await vi.advanceTimersByTimeAsync(2.5 * minuteMs);
+
+    expect(given.asked.slice(readBefore).map(({ key }) => key)).toContain('readFarmStats');
+    expect(await farmsShown(given)).toBe(1);
+    expect(seriesOf(await given.page(), 'zlb_farm_sessions')).toEqual([]);
+    expect(valueOf(await given.page(), 'zlb_collector_success', { collector: 'backends' })).toBe(0);
+    expect(valueOf(await given.page(), 'zlb_collector_errors_total', { reason })).toBeGreaterThan(0);
+
+    await vi.advanceTimersByTimeAsync(4 * minuteMs);
+    expect(await farmsShown(given)).toBe(0);
+  },
+);
 
 it.each([
   { what: 'became stale in it', maxStaleMs: 3 * minuteMs, awayMs: 3 * minuteMs },
