@@ -71,7 +71,10 @@ export class Journal {
   #last: AuditPosition | undefined;
   /** True while nobody knows what became of the newest batch. */
   #isInDoubt = false;
-  #failing: string | undefined;
+  /** Why the last write failed. */
+  #writeFailure: string | undefined;
+  /** Why the last search failed, which says nothing about writes. */
+  #searchFailure: string | undefined;
   #isClosed = false;
   /** Searches wait for a disk as long as writes do, and none piles up behind one that hangs. */
   readonly #searchInTime = createGate(diskTimeoutMs, () => lateJournal(this.#parts.file));
@@ -140,11 +143,13 @@ export class Journal {
     try {
       const { found } = await this.#searchInTime(() => this.#request({ do: 'find', page, known: this.#last }));
       assert(found, 'a search has an answer');
+      if (this.#searchFailure !== undefined) log.info({ file }, 'journal is read again');
+      this.#searchFailure = undefined;
       return found;
     } catch (thrown) {
       const error = toJournalError(thrown, file);
-      if (error.message !== this.#failing) log.error({ file, because: error.message }, 'journal cannot be read');
-      this.#failing = error.message;
+      if (error.message !== this.#searchFailure) log.error({ file, because: error.message }, 'journal cannot be read');
+      this.#searchFailure = error.message;
       throw error;
     }
   }
@@ -195,8 +200,8 @@ export class Journal {
     }
     const count = positions.filter((position) => position !== undefined).length;
     if (count > 0) onAppended(count, now());
-    if (this.#failing !== undefined) log.info({ file }, 'journal is written again');
-    this.#failing = undefined;
+    if (this.#writeFailure !== undefined) log.info({ file }, 'journal is written again');
+    this.#writeFailure = undefined;
   }
 
   #announceOpened({ last, unfinished, ...opened }: JournalContents): void {
@@ -219,8 +224,8 @@ export class Journal {
     const { file, log, onFailed } = this.#parts;
     for (const { reject } of batch) reject(error);
     onFailed();
-    if (error.message !== this.#failing) log.error({ file, because: error.message }, 'journal cannot be written');
-    this.#failing = error.message;
+    if (error.message !== this.#writeFailure) log.error({ file, because: error.message }, 'journal cannot be written');
+    this.#writeFailure = error.message;
   }
 
   async #request(request: JournalRequest): Promise<JournalResponse> {

@@ -16,6 +16,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { type JournalError, diskTimeoutMs } from '../../../../src/admin/journal/failures.ts';
 import type { CreateJournalThread, StoredState } from '../../../../src/admin/journal/journal.ts';
+import type { JournalResponse } from '../../../../src/admin/journal/request-handler.ts';
 import { verifyJournal } from '../../../../src/admin/journal/verify.ts';
 import { linesOf, recordsOf, tamper } from '../../../support/journal-file.ts';
 import { givenFile, givenJournal, givenRecord, givenRecords } from './given-journal.ts';
@@ -108,7 +109,33 @@ it('a query gives up on a disk that does not answer, and asks again only when th
   const answered = journal.query({ limit: 1 });
   asked[1]?.();
   expect(await answered).toEqual([]);
-  expect(logged.map(({ msg }) => msg)).toEqual(['journal cannot be read']);
+  expect(logged.map(({ msg }) => msg)).toEqual(['journal cannot be read', 'journal is read again']);
+});
+
+it('a failed query and a failed write with one cause are logged each, and so is the end of each', async () => {
+  let failure: JournalResponse['failure'] = { reason: 'unwritable', message: 'the disk is gone' };
+  const createThread = (): ReturnType<CreateJournalThread> => ({
+    isRunning: false,
+    request: async ({ do: what }) => {
+      if (failure) return { failure };
+      return what === 'find' ? { found: { lines: [], from: 1 } } : { positions: [{ seq: 1, hash: '' }] };
+    },
+    terminate: () => Promise.resolve(),
+  });
+  const { journal, logged } = givenJournal(givenFile(), { createThread });
+  const search = (): Promise<unknown> => journal.query({ limit: 1 });
+  const write = (): Promise<unknown> => journal.append(givenRecord());
+
+  for (const fail of [search, write, search, write]) await expect(fail()).rejects.toThrow('the disk is gone');
+  failure = undefined;
+  for (const succeed of [write, search, write, search]) await succeed();
+
+  expect(logged.flatMap(({ part, msg }) => (part === 'audit' ? [] : msg))).toEqual([
+    'journal cannot be read',
+    'journal cannot be written',
+    'journal is written again',
+    'journal is read again',
+  ]);
 });
 
 it('a query says that the journal is gone, instead of finding nothing', async () => {
