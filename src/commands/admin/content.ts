@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
+import { maxBodyBytes } from '../../admin/calls/body-memory.ts';
 import type { Operation } from '../../admin/policy/operation.ts';
 import { withHint } from '../../config/files.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
+import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type Shell, UsageError } from '../command.ts';
 import { maskedTexts } from '../../admin/calls/mask.ts';
@@ -50,9 +51,9 @@ function fieldsOf(fields: readonly Assignment[]): Readonly<Record<string, unknow
 }
 
 async function readSource(source: string, input: Shell['input']): Promise<Buffer> {
-  if (source === '-') return await buffer(input);
+  if (source === '-') return await readWhole(input, maxBodyBytes, () => tooLong('--body: standard input'));
   if (!source.startsWith('@')) throw new UsageError('--body is @PATH for a file, or - for standard input');
-  return await readWhole(source.slice(1), '--body');
+  return await readBytes(source.slice(1), '--body');
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -63,19 +64,29 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'you have no permission to read it',
 };
 
-/** Reads a whole file; throws a UsageError that names the flag or value with the path (`what`). */
-async function readWhole(path: string, what: string): Promise<Buffer> {
+/**
+ * Reads a file, which may be a pipe such as that of `<(…)`; throws a UsageError that names the flag or
+ * value with the path (`what`).
+ */
+async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
-    return await readFile(path);
+    return await readWhole(createReadStream(path), maxBodyBytes, () => tooLong(`${what}: the file`));
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const code = errorCode(error);
     const problem = { error: `the file cannot be read: ${reasons[code] ?? code}`, code };
     throw new UsageError(`${what}: ${withHint(problem, path).error}`);
   }
 }
 
+function tooLong(what: string): UsageError {
+  return new UsageError(
+    `${what} is longer than ${maxBodyBytes / 1_048_576} MiB, the most that the gateway takes. Check what is given; for a longer backup see docs/admin.md, Large files`,
+  );
+}
+
 export async function readText(path: string, what: string): Promise<string> {
-  return (await readWhole(path, what)).toString();
+  return (await readBytes(path, what)).toString();
 }
 
 /** A shorter secret would match parts of ordinary words. */

@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createOperations, type Operation } from '../../../../src/admin/policy/operation.ts';
-import { contentFromFlags, createRedactor } from '../../../../src/commands/admin/content.ts';
+import { contentFromFlags, createRedactor, readText } from '../../../../src/commands/admin/content.ts';
 import { givenFolder } from '../../../support/folder.ts';
 
 function operation(key: string): Operation {
@@ -71,6 +71,24 @@ it.each([
   const reading = contentFromFlags(operation(key), fields, source, givenInput('no JSON'));
 
   await expect(reading).rejects.toThrow(message);
+});
+
+it('a file and standard input end a command once they are longer than the gateway takes', async () => {
+  const path = givenFile('');
+  const mebibyte = 1_048_576;
+  let read = 0;
+  function* endless() {
+    for (; read < 100; read += 1) yield Buffer.alloc(mebibyte);
+  }
+  // Sparse: it takes no room.
+  truncateSync(path, 32 * mebibyte + 1);
+
+  const limit = 'is longer than 32 MiB, the most that the gateway takes. Check what is given';
+  await expect(readText(path, '--key')).rejects.toThrow(`--key: the file ${limit}`);
+  const input = { input: Readable.from(endless()) };
+  const sending = contentFromFlags(operation('uploadBackup'), [], '-', input);
+  await expect(sending).rejects.toThrow(`--body: standard input ${limit}`);
+  expect(read).toBeLessThan(40);
 });
 
 const deep = `${'['.repeat(50_000)}"hunter2"${']'.repeat(50_000)}`;
