@@ -15,6 +15,7 @@ const people = {
   root: { role: 'admin', approver: true },
   eve: { role: 'admin', breakGlass: true },
   alertmanager: { role: 'alertmanager' },
+  'bobs-alerts': { role: 'alertmanager', person: 'bob' },
 } as const;
 type Person = keyof typeof people;
 

@@ -61,6 +61,17 @@ describe('a firing alert', () => {
     expect((await audit()).filter(({ request }) => request === proposal!.id)).toHaveLength(6);
   });
 
+  it('proposes nothing that the person of its Alertmanager may approve', async () => {
+    const { tell, alert, shown, approve, sent } = await givenAlertmanager();
+
+    await tell([alert(needsRestart)], 'bobs-alerts');
+    const [proposal] = await shown(1);
+
+    expect((await approve('bob', proposal!.id)).json).toMatchObject({ code: 'own_change' });
+    expect(sent()).toEqual([]);
+    expect((await approve('alice', proposal!.id)).json).toMatchObject({ state: 'approved' });
+  });
+
   it('creates one proposal, however often and from however many senders it arrives', async () => {
     const { tell, alert, shown, all, approve, ended } = await givenAlertmanager();
 
