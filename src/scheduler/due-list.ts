@@ -1,6 +1,5 @@
 import { steadyNow } from '../lib/time.ts';
-import { priorities } from './call-queue.ts';
-import { isDue, type Job, priorityOf } from './job.ts';
+import { goesAhead, isDue, isFirst, type Job } from './job.ts';
 
 export interface DueListParts {
   readonly jobs: readonly Job[];
@@ -21,9 +20,9 @@ export interface DueListParts {
 const maxWaitMs = 60_000;
 
 /**
- * The one loop of an appliance: takes the job of the highest priority that is due, makes its next
- * step, and waits for the next one. Under load steps come later, and the job with most of them waits
- * most.
+ * The one loop of an appliance: takes the job that goes before all others that are due, makes its
+ * next step, and waits for the next one. Under load steps come later, and the job with most of them
+ * waits most.
  */
 export class DueList {
   readonly #parts: DueListParts;
@@ -89,8 +88,11 @@ export class DueList {
   }
 }
 
-/** Orders by priority; of two alike, the one that is due first. */
+/**
+ * Orders the list of farms before what goes ahead, and that before all else; of two alike, the one
+ * that is due first.
+ */
 function goesBefore(one: Job, other: Job): boolean {
-  const rankOf = (job: Job): number => priorities.indexOf(priorityOf(job));
+  const rankOf = (job: Job): number => (isFirst(job) ? 0 : goesAhead(job) ? 1 : 2);
   return rankOf(one) === rankOf(other) ? one.due.steadyMs < other.due.steadyMs : rankOf(one) < rankOf(other);
 }

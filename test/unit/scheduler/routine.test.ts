@@ -9,6 +9,8 @@ const hourMs = 60 * minuteMs;
 /** Of the time of 60 farms: a round of their backends takes a quarter of an hour. */
 const slowly = { routineBusyRatio: 0.01 };
 
+type Given = ReturnType<typeof given>;
+
 /** HTTP farms with a backend each, whose words and calls the test changes. */
 function given(count: number, { names = ['farms', 'backends'], routineBusyRatio = 0.03 } = {}) {
   const state = { farms: upFarms(count), down: new Set<string>(), listMs: 50, farmMs: 160, fails: new Set<ReadKey>() };
@@ -148,6 +150,26 @@ describe('the budget of routine readings', () => {
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
     expect(Math.max(...gaps)).toBeLessThan(75 * secondMs);
   });
+});
+
+it.each<[string, (given: Given) => void]>([
+  ['in trouble', ({ state, word }) => state.farms.forEach(({ farmname }) => word(farmname, 'problem'))],
+  ['to be read after a change', ({ poller }) => void poller.refresh('farmguardian', undefined)],
+])('sixty farms that are %s hold up no call for the whole appliance', async (_, begin) => {
+  const test = given(60, { names: ['farms', 'backends', 'system'] });
+  test.state.farmMs = 1_000;
+  await vi.advanceTimersByTimeAsync(hourMs / 2);
+
+  begin(test);
+  await vi.advanceTimersByTimeAsync(15 * minuteMs);
+
+  const times = test.asked.filter(({ key, at }) => key === 'readStats' && at > hourMs / 2 - minuteMs);
+  const gaps = times.slice(1).map(({ at }, index) => at - (times[index]?.at ?? 0));
+  expect(Math.max(...gaps)).toBeLessThan(75 * secondMs);
+  // As fast as a quarter of the time allows.
+  const farms = test.asked.filter(({ key, at }) => key === 'readFarmStats' && at > hourMs / 2).slice(0, 60);
+  expect(new Set(farms.map(({ params }) => params.farmname)).size).toBe(60);
+  expect((farms.at(-1)?.at ?? Number.NaN) - hourMs / 2).toBeLessThan(5.5 * minuteMs);
 });
 
 it('farms that change their state at each poll leave time for the other collectors', async () => {
