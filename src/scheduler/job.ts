@@ -18,7 +18,7 @@ export interface ScheduledCollector {
 export type Job = Readonly<JobState>;
 
 /** The state with which a job continues after a reload. */
-export type InheritedJob = Pick<Job, 'last' | 'retryAtElapsedMs' | 'readFarms'>;
+export type InheritedJob = Pick<Job, 'last' | 'retryAtElapsedMs' | 'hadFirstRun' | 'readFarms'>;
 
 interface JobState extends ScheduledCollector {
   /** Position in the list of collectors: at the limit of series, the first ones keep theirs. */
@@ -155,7 +155,7 @@ export function createJob(
     hasMissedRun: false,
     retryAtElapsedMs: before?.retryAtElapsedMs,
     blocked: undefined,
-    hadFirstRun: false,
+    hadFirstRun: before?.hadFirstRun ?? false,
     spentSeconds: 0,
     runs: 0,
     readFarms: new Map(before?.readFarms),
