@@ -286,11 +286,11 @@ export class AppliancePoller {
         void this.#refresh.rerun(farmsCollector.name);
       return;
     }
-    if (!job.hadFirstRun || !run.byFarm) return;
+    if (job.isUrgent || !run.byFarm) return;
     // A step is never due before the last one, so that a job that is behind does not push away
     // others.
     const { nextIndex, farms } = run.byFarm;
-    const spreadMs = job.isUrgent ? 0 : job.intervalMs * (spreadOfInterval - this.#services.polling.jitterRatio);
+    const spreadMs = job.intervalMs * (spreadOfInterval - this.#services.polling.jitterRatio);
     waitUntil(job, { steadyMs: Math.max(stepSteadyMs, run.startedAtSteadyMs + (nextIndex * spreadMs) / farms.length) });
   }
 

@@ -4,14 +4,16 @@ import { steadyNow } from '../lib/time.ts';
 export type CallQueue = ReturnType<typeof createCallQueue>;
 
 /**
- * The priority of a step and its calls, which says what they wait for. `immediate`: a farm that is
- * read out of schedule; its calls wait for a slot alone, and their cost delays those after it. Beyond
- * their part of the budget they are left to the next run. `first`: the list of farms, for which
- * people wait. `urgent`: what a person, a start or a change waits for, and farms whose states only
- * this read tells. `routine`: all else; its step has waited for the routine budget, and is charged to
- * it too.
+ * The priorities of a step and its calls, the highest first. `immediate`: a farm that is read out
+ * of schedule; its calls wait for a slot alone, and their cost delays those after it. Beyond their
+ * part of the budget they are left to the next run. `first`: the
+ * list of farms, for which people wait. `urgent`: what a person, a start or a change waits for, and
+ * farms whose states only this read tells. `routine`: all else; its step has waited for the routine
+ * budget, and is charged to it too.
  */
-export type Priority = 'immediate' | 'first' | 'urgent' | 'routine';
+export const priorities = ['immediate', 'first', 'urgent', 'routine'] as const;
+
+export type Priority = (typeof priorities)[number];
 
 interface QueuedCall {
   readonly signal: AbortSignal;

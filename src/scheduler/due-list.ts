@@ -1,5 +1,6 @@
 import { steadyNow } from '../lib/time.ts';
-import { goesAhead, isDue, isFirst, type Job } from './job.ts';
+import { priorities } from './call-queue.ts';
+import { isDue, isUrgentFarm, type Job, priorityOf } from './job.ts';
 
 export interface DueListParts {
   readonly jobs: readonly Job[];
@@ -20,13 +21,15 @@ export interface DueListParts {
 const maxWaitMs = 60_000;
 
 /**
- * The one loop of an appliance: takes the job that goes before all others that are due, makes its
- * next step, and waits for the next one. Under load steps come later, and the job with most of them
- * waits most.
+ * The one loop of an appliance: takes the job of the highest priority that is due, makes its next
+ * step, and waits for the next one. Under load steps come later, and the job with most of them waits
+ * most.
  */
 export class DueList {
   readonly #parts: DueListParts;
   readonly #taken = new Map<Job, Promise<void>>();
+  /** True if an urgent farm was taken after the last step of routine. */
+  #hadUrgentFarm = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -51,6 +54,8 @@ export class DueList {
   }
 
   #take(job: Job): void {
+    if (isUrgentFarm(job)) this.#hadUrgentFarm = true;
+    else if (priorityOf(job) === 'routine') this.#hadUrgentFarm = false;
     const over = this.#parts.step(job).then(() => {
       this.#taken.delete(job);
       this.wake();
@@ -63,7 +68,7 @@ export class DueList {
     const nowSteadyMs = steadyNow();
     return this.#waiting()
       .filter((job) => isDue(job.due) && this.#notBeforeSteadyMs(job) <= nowSteadyMs)
-      .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
+      .reduce<Job | undefined>((first, job) => (first && !this.#goesBefore(job, first) ? first : job), undefined);
   }
 
   /** Returns the time from which a job may be taken; infinity until another step ends. */
@@ -86,13 +91,20 @@ export class DueList {
     const waitMs = firstSteadyMs - steadyNow();
     return Math.ceil(Math.min(Math.max(waitMs, 0), maxWaitMs));
   }
-}
 
-/**
- * Orders the list of farms before what goes ahead, and that before all else; of two alike, the one
- * that is due first.
- */
-function goesBefore(one: Job, other: Job): boolean {
-  const rankOf = (job: Job): number => (isFirst(job) ? 0 : goesAhead(job) ? 1 : 2);
-  return rankOf(one) === rankOf(other) ? one.due.steadyMs < other.due.steadyMs : rankOf(one) < rankOf(other);
+  /** Orders by rank; of two alike, the one that is due first. */
+  #goesBefore(one: Job, other: Job): boolean {
+    const [rank, otherRank] = [this.#rankOf(one), this.#rankOf(other)];
+    return rank === otherRank ? one.due.steadyMs < other.due.steadyMs : rank < otherRank;
+  }
+
+  /**
+   * Returns the rank of a job, the lowest for the first: that of its priority. But urgent farms take
+   * turns with routine, so that hundreds of them hold up no call for the whole appliance.
+   */
+  #rankOf(job: Job): number {
+    const rank = priorities.indexOf(priorityOf(job));
+    if (!isUrgentFarm(job)) return rank;
+    return this.#hadUrgentFarm ? priorities.length : rank + 0.5;
+  }
 }

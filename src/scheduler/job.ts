@@ -276,26 +276,17 @@ export function isDue({ steadyMs, unixMs }: Due): boolean {
   return steadyMs <= steadyNow() || (unixMs !== undefined && unixMs <= Date.now());
 }
 
-/** Returns true for a first run, for what a change or an outage has made due, and for what makes no calls. */
-function isAwaited({ collector, isUrgent, hadFirstRun }: Job): boolean {
-  return isUrgent || !hadFirstRun || collector.makesNoCalls === true;
-}
-
-/**
- * Returns true for what is awaited, and goes before what is due by its schedule. After its first run,
- * a job that asks farm by farm takes turns instead: hundreds of farms, however urgent, hold up no call
- * for the whole appliance.
- */
-export function goesAhead(job: Job): boolean {
-  return isAwaited(job) && !(job.hadFirstRun && isPerFarmCollector(job.collector));
-}
-
 /** Returns the priority of the next step of a job. */
 export function priorityOf(job: Job): Priority {
-  const { run } = job;
+  const { collector, isUrgent, hadFirstRun, run } = job;
   if (isFirst(job)) return 'first';
-  if (isAwaited(job)) return 'urgent';
+  if (isUrgent || !hadFirstRun || collector.makesNoCalls) return 'urgent';
   return run?.byFarm && run.byFarm.nextIndex < run.byFarm.urgentCount ? 'urgent' : 'routine';
+}
+
+/** Returns true for an urgent step of a run over the farms, unless it is the first run. */
+export function isUrgentFarm(job: Job): boolean {
+  return job.hadFirstRun && isPerFarmCollector(job.collector) && priorityOf(job) === 'urgent';
 }
 
 /**

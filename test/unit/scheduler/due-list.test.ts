@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { DueList } from '../../../src/scheduler/due-list.ts';
-import { createJob, type Job, waitUntil } from '../../../src/scheduler/job.ts';
+import { createJob, type Job, makeUrgent, waitUntil } from '../../../src/scheduler/job.ts';
 import { createCron, nextDue } from '../../../src/scheduler/schedule.ts';
 
 const secondMs = 1_000;
@@ -117,6 +117,42 @@ it('overloaded jobs run one step at a time, the first job on time, and no other 
   expect(mostOf('long')).toBeLessThan(2 * minuteMs);
   expect(mostOf('longer')).toBeLessThan(2 * minuteMs);
   expect(mostOf('rare')).toBeLessThan(11 * minuteMs);
+});
+
+it('urgent farms take each second turn while routine is due', async () => {
+  vi.useFakeTimers();
+  const before = { last: {}, retryAtElapsedMs: undefined, hadFirstRun: true, readFarms: new Map() };
+  const [backends, ...routine] = ['backends', 'interfaces', 'system', 'vpn'].map((name) => {
+    const collector = collectors.find((each) => each.name === name)!;
+    const scheduled = { collector, schedule: collector.schedule, maxStaleMs: hourMs };
+    return createJob(scheduled, { appliance: 'lb', rank: 0, intervalMs: minuteMs, jitterRatio: 0, before });
+  });
+  const steps: string[] = [];
+  const list = new DueList({
+    jobs: [...routine, backends!],
+    maxSteps: 1,
+    notBeforeSteadyMs: () => 0,
+    mayStart: () => true,
+    async step(job) {
+      steps.push(job.collector.name);
+      if (job !== backends) waitUntil(job, { steadyMs: performance.now() });
+      await new Promise((resolve) => setTimeout(resolve, secondMs));
+    },
+  });
+  onTestFinished(async () => {
+    const closed = list.close();
+    await vi.runOnlyPendingTimersAsync();
+    await closed;
+    vi.useRealTimers();
+  });
+
+  makeUrgent(backends!);
+  for (const [index, job] of routine.entries()) waitUntil(job, { steadyMs: performance.now() - 10 + index });
+  list.wake();
+  await vi.advanceTimersByTimeAsync(7 * secondMs);
+
+  const turns = ['backends', 'interfaces', 'backends', 'system', 'backends', 'vpn', 'backends', 'interfaces'];
+  expect(steps).toEqual(turns);
 });
 
 it('a job that makes no calls does not wait for a hung one', async () => {
