@@ -139,7 +139,7 @@ async function readMain(
   if (file === undefined) return readEnvironment(env, problems);
   const source = await readYamlFile({
     file,
-    remedy: 'Give --config.file the path of a YAML file',
+    remedy: 'Give --config.file (or ZLB_CONFIG_FILE) the path of a YAML file',
     minimalContent: `list at least one appliance in it (docs/configuration.md), or let zlb-exporter init HOST --config.file=${file} --append do it`,
     variable,
     readText,

@@ -273,7 +273,9 @@ it.each([
 ])('an invalid file is refused when it is %s', async (_what, contents, reason) => {
   const refused = await refusal(loadText(contents));
 
-  expect(refused).toEqual([`zlb.yml: cannot be read: ${reason}. Give --config.file the path of a YAML file`]);
+  expect(refused).toEqual([
+    `zlb.yml: cannot be read: ${reason}. Give --config.file (or ZLB_CONFIG_FILE) the path of a YAML file`,
+  ]);
 });
 
 it('the rules between keys are checked only once each value is valid', async () => {
@@ -291,7 +293,7 @@ it('an invalid file is named with its absolute path', async () => {
   const refused = await refusal(loadSettings({ file: 'no/zlb.yml', env: {} }));
 
   expect(refused).toEqual([
-    `no/zlb.yml: cannot be read: there is no such file (${resolve('no/zlb.yml')}). Give --config.file the path of a YAML file`,
+    `no/zlb.yml: cannot be read: there is no such file (${resolve('no/zlb.yml')}). Give --config.file (or ZLB_CONFIG_FILE) the path of a YAML file`,
   ]);
 });
 

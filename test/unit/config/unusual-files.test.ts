@@ -10,7 +10,7 @@ import { feed } from '../../support/programs.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 
 const hint = 'Give the path of a file the exporter may read, best an absolute one';
-const hintForConfiguration = 'Give --config.file the path of a YAML file';
+const hintForConfiguration = 'Give --config.file (or ZLB_CONFIG_FILE) the path of a YAML file';
 
 it.each([
   ['a named pipe', (path: string) => feed('mkfifo', [path], Buffer.alloc(0))],
