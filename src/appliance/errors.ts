@@ -1,6 +1,7 @@
 import { errors } from 'undici';
 import { errorCode, errorMessage, toError } from '../lib/check.ts';
 import { ResolveError, resolveRemedy } from '../lib/host-resolver.ts';
+import { isTlsError } from '../lib/tls-errors.ts';
 
 /**
  * Every way in which a call to an appliance can fail; also the `reason` label of the error
@@ -96,13 +97,7 @@ const reasonByCode: ReadonlyMap<string, FailureReason> = new Map([
   ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
   ['ERR_ANSWER_FRAMING', 'malformed'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'connect'],
-  ['EPROTO', 'tls'],
 ]);
-
-// Codes of OpenSSL's certificate verification and of Node's TLS layer; UNSPECIFIED is a key or
-// digest that is too weak.
-const tlsCode =
-  /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH|ERROR_IN_CERT|UNSPECIFIED$)/;
 
 /**
  * Returns the reason for a transport error. `abortedBy` tells our deadline (`timeout`) from a
@@ -111,10 +106,9 @@ const tlsCode =
 export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 'caller' | 'nobody'): FailureReason {
   if (abortedBy === 'deadline') return 'timeout';
   if (abortedBy === 'caller') return 'cancelled';
-  const code = errorCode(thrown);
-  const known = reasonByCode.get(code);
+  const known = reasonByCode.get(errorCode(thrown));
   if (known) return known;
-  if (tlsCode.test(code)) return 'tls';
+  if (isTlsError(thrown)) return 'tls';
   return thrown instanceof errors.HTTPParserError || isInterimAnswer(thrown) ? 'malformed' : 'connect';
 }
 

@@ -1,7 +1,8 @@
 import type { WebSettings } from '../config/web-settings.ts';
 import { formatEndpoint, parseListenAddress } from '../lib/address.ts';
-import { assert, toError } from '../lib/check.ts';
+import { assert, errorCode, errorMessage } from '../lib/check.ts';
 import { httpRequestOf } from '../lib/http.ts';
+import { noTlsText, speaksNoTls } from '../lib/tls-errors.ts';
 import { type Command, type CommandContext, defaultListenAddress } from './command.ts';
 
 /**
@@ -27,9 +28,7 @@ export const healthcheck: Command = async ({ flags, env, printOut, printErr }) =
       `${url} ${response === 'refused' ? 'ended the connection without an answer' : `answered ${response}`}; is the exporter behind it? Its log says more`,
     );
   } catch (error) {
-    printErr(
-      `${url} does not answer: ${toError(error).message}; start the exporter, or give the --web.listen-address that it has`,
-    );
+    printErr(`${url} does not answer: ${reasonText(error)}, or give the --web.listen-address that it has`);
   }
   return 1;
 };
@@ -38,6 +37,14 @@ export const healthcheck: Command = async ({ flags, env, printOut, printErr }) =
 async function tlsOf(file: string, env: CommandContext['env']): Promise<WebSettings['tls']> {
   const { loadWebSettings } = await import('../config/web-settings.ts');
   return (await loadWebSettings({ file, env })).tls;
+}
+
+/** Returns why there is no answer, and the most likely remedy. */
+function reasonText(error: unknown): string {
+  if (speaksNoTls(error)) return `${noTlsText}; leave --web.config.file out if the exporter runs without it`;
+  // A listener with TLS closes the connection on plain text, or answers with an alert.
+  const isOther = /^(?:ECONNRESET$|EPIPE$|HPE_)/.test(errorCode(error));
+  return `${errorMessage(error)}; ${isOther ? 'if the exporter has TLS, give its --web.config.file' : 'start the exporter'}`;
 }
 
 /** A status; `refused` when the server closed the connection after the handshake. */

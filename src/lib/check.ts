@@ -26,7 +26,7 @@ export function toError(thrown: unknown): Error {
 const adviceOfNode = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 
 /** OpenSSL's messages: thread, number, library, function, reason, and a line of its source. */
-const messageOfOpenssl = /^[0-9A-F]+:error:[0-9A-F]+:([^:]+):[^:]*:([^:]+):/;
+const messageOfOpenssl = /^(?:\w+ EPROTO )?[0-9A-F]+:error:[0-9A-F]+:([^:]+):[^:]*:([^:]+):/;
 
 /** Returns the platform's message of an error, without what only its developers need. */
 export function errorMessage(thrown: unknown): string {

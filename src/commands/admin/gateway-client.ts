@@ -5,10 +5,11 @@ import { headerOf, mediaTypeOf } from '../../appliance/response.ts';
 import { decode } from '../../appliance/decode.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { misspeltVariables } from '../../config/environment.ts';
-import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
+import { isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { HostResolver, maxResolveMs, ResolveError, resolveRemedy } from '../../lib/host-resolver.ts';
 import { Secret } from '../../lib/secret.ts';
+import { speaksNoTls } from '../../lib/tls-errors.ts';
 import { beforeFirstByte, connectByName } from '../../lib/undici.ts';
 import { type CommandContext, UsageError } from '../command.ts';
 import { parseUrl, readTlsFiles, assertSecretProtected, readTextFile, type TlsFiles } from '../server-address.ts';
@@ -224,11 +225,6 @@ const hints: Readonly<Record<string, string>> = {
   unknown_appliance: 'Here: zlb-exporter admin appliances.',
   appliance_denied: 'Here: zlb-exporter admin appliances.',
 };
-
-/** Returns true for OpenSSL's error codes about a response in another protocol. */
-function speaksNoTls(error: unknown): boolean {
-  return /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL)$/.test(errorCode(error));
-}
 
 function remedyFor(error: unknown, reason: FailureReason, url: string): string {
   if (error instanceof ResolveError) return `In --admin.url (or ZLB_ADMIN_URL), ${resolveRemedy}.`;
