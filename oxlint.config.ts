@@ -22,6 +22,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'scheduler',
       'state',
       'server',
+      'history',
       'admin/http',
       'admin/changes',
       'admin/recipes',

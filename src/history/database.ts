@@ -1,10 +1,10 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseFormat } from '../lib/sqlite-file.ts';
 
 /** SQLite's name for a database in memory. */
 export const inMemory = ':memory:';
 /** `ZLBH`, which marks the file as a history. */
-const applicationId = 0x5a_4c_42_48;
-const formatVersion = 3;
+export const historyFormat: DatabaseFormat = { applicationId: 0x5a_4c_42_48, version: 3 };
 
 /** `calls` are those of the gateway; `farm_times` has how long each farm was up, by hours and days. */
 const tables = `
@@ -27,8 +27,8 @@ const tables = `
     appliance TEXT, farm TEXT, spanMs INTEGER, fromMs INTEGER, up INTEGER NOT NULL, down INTEGER NOT NULL,
     maintenance INTEGER NOT NULL, PRIMARY KEY (appliance, farm, spanMs, fromMs)
   ) STRICT, WITHOUT ROWID;
-  PRAGMA application_id = ${applicationId};
-  PRAGMA user_version = ${formatVersion};
+  PRAGMA application_id = ${historyFormat.applicationId};
+  PRAGMA user_version = ${historyFormat.version};
 `;
 
 /** The rows and bytes of each appliance; not in the file, where damage could make them wrong. */
@@ -77,7 +77,7 @@ export class HistoryDatabase {
       const number = (name: string): unknown => this.rows<Record<string, unknown>>(`PRAGMA ${name}`)[0]?.[name];
       const isEmpty = this.rows('SELECT 1 FROM sqlite_schema').length === 0;
       if (isEmpty) this.inTransaction(() => this.#database.exec(tables));
-      if (number('application_id') !== applicationId || number('user_version') !== formatVersion)
+      if (number('application_id') !== historyFormat.applicationId || number('user_version') !== historyFormat.version)
         throw new Error(`${file} is not a history of this version; name another file as history.file`);
       this.#database.exec(usage);
     } catch (error) {

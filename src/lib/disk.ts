@@ -39,8 +39,8 @@ export async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * Says that a path leads to a folder, a named pipe, a socket or a device. The message names the
- * path.
+ * Says that a path leads to a folder, a named pipe, a socket, a device or a file of something else.
+ * The message names the path.
  */
 export class FileKindError extends Error {
   override readonly name = 'FileKindError';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ import { startL4Daemon } from '../../simulator/l4-daemon.ts';
 import { farmStatus, farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
+import { HistoryDatabase } from '../../src/history/database.ts';
 import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { watchConnections } from '../support/connections.ts';
 import { givenFolder } from '../support/folder.ts';
@@ -612,6 +613,31 @@ describe('the report of check', () => {
     expect(wrong.out).toMatch(/The certificates in \/proc\/certificates cannot be read: .*certificates_folder/);
     expect(right).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be written') as string });
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('says which journal and history are files of something else, and leaves the rights alone', async () => {
+    const { entry } = await givenAppliance(healthyPair()[0]);
+    const folder = givenFolder();
+    const [noise, history] = [join(folder, 'noise'), join(folder, 'history.db')];
+    writeFileSync(noise, randomBytes(4_096));
+    new HistoryDatabase(history).close();
+    const tokens = [{ name: 'alice', sha256: 'a'.repeat(64), role: 'operator' }];
+    const checkFiles = (journal: string, file: string) =>
+      check([entry], { admin: { journal_file: journal, tokens }, history: { file } });
+
+    const ofNoise = await checkFiles(join(folder, 'new.db'), noise);
+    const swapped = await checkFiles(history, folder);
+    const right = await checkFiles(join(folder, 'new.db'), history);
+
+    const remedy = (key: string): string => `Move it away, or name another file in ${key}.`;
+    expect(ofNoise.code).toBe(1);
+    expect(ofNoise.out).toContain(
+      `The history cannot be written: ${noise} is another file, or of another version. ${remedy('history.file')}`,
+    );
+    expect(ofNoise.out).not.toMatch(/journal.*noise|Give |This user/);
+    expect(swapped.out).toContain(`The journal cannot be written: ${history} is another file, or of another version.`);
+    expect(swapped.out).toContain(`${folder} is a folder, not a regular file. ${remedy('history.file')}`);
+    expect(right).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be written') as string });
   });
 
   it('reports a clock that is off by more than the threshold of the alert, and a key that sees no farm', async () => {

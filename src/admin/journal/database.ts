@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { FileKindError, makeFolder, openRegularFile } from '../../lib/disk.ts';
+import { FileKindError, makeFolder } from '../../lib/disk.ts';
+import { type DatabaseFormat, readFormat } from '../../lib/sqlite-file.ts';
 import { checkLine, genesis, readLine, sealRecord } from './chain.ts';
 import { brokenJournal, goneJournal, lockedJournal, otherFile } from './failures.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
@@ -69,8 +70,7 @@ export const maxSearched = 10_000;
 export const maxLookedBack = 100_000;
 
 /** The word ZLBJ, by which the file is known. */
-const applicationId = 0x5a_4c_42_4a;
-const formatVersion = 1;
+export const journalFormat: DatabaseFormat = { applicationId: 0x5a_4c_42_4a, version: 1 };
 
 // `autoincrement` keeps the highest number apart: it shows that the last records are missing.
 const tables = `
@@ -83,8 +83,8 @@ const tables = `
   CREATE TABLE changes (id TEXT PRIMARY KEY, change TEXT NOT NULL) STRICT;
   CREATE TABLE freeze (only INTEGER PRIMARY KEY CHECK (only = 1), freeze TEXT NOT NULL) STRICT;
   CREATE TABLE writer (only INTEGER PRIMARY KEY CHECK (only = 1), writer TEXT NOT NULL) STRICT;
-  PRAGMA application_id = ${applicationId};
-  PRAGMA user_version = ${formatVersion};
+  PRAGMA application_id = ${journalFormat.applicationId};
+  PRAGMA user_version = ${journalFormat.version};
 `;
 
 /**
@@ -95,7 +95,7 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
   if (known && !statSync(file, { throwIfNoEntry: false })) throw goneJournal(file, known.seq);
   await makeFolder(dirname(file));
   // Only for its own user, which its write-ahead log then is too.
-  await assertJournalFile(file, constants.O_RDWR | constants.O_CREAT);
+  if ((await readFormat(file, constants.O_RDWR | constants.O_CREAT)) === 'other') throw otherFile(file);
   // Nobody waits for a lock: the next call tries again.
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
@@ -115,30 +115,9 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
   }
 }
 
-/**
- * Opens a file for writing, and rejects if a journal may not be written there: with a JournalError
- * for another file, or with the error of the file system.
- */
-export async function assertJournalFile(file: string, flags = constants.O_RDWR): Promise<void> {
-  if ((await kindOfContent(file, flags)) === 'other') throw otherFile(file);
-}
-
-/** Tells by its first bytes what a file holds. */
-async function kindOfContent(file: string, flags: number): Promise<'empty' | 'database' | 'other'> {
-  const handle = await openRegularFile(file, flags);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0);
-    const text = buffer.toString('latin1', 0, bytesRead);
-    if (text === '') return 'empty';
-    return text.startsWith('SQLite format 3') ? 'database' : 'other';
-  } finally {
-    await handle.close();
-  }
-}
-
 function assertFormat(database: DatabaseSync, file: string): void {
   const [id, version] = ['application_id', 'user_version'].map((name) => readNumber(database, `PRAGMA ${name}`));
-  if (id !== applicationId || version !== formatVersion) throw otherFile(file);
+  if (id !== journalFormat.applicationId || version !== journalFormat.version) throw otherFile(file);
 }
 
 /**
@@ -380,11 +359,11 @@ export function findIn(database: DatabaseSync, { before, limit, ...filters }: Jo
  * for another file.
  */
 export async function openForReading(file: string): Promise<DatabaseSync> {
-  const kind = await kindOfContent(file, constants.O_RDONLY);
+  const format = await readFormat(file, constants.O_RDONLY);
   const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined;
   // A new one may have all of its content in its write-ahead log.
-  if (kind !== 'database' && !(kind === 'empty' && hasLog))
-    throw new FileKindError(`${file} is ${kind === 'empty' ? kind : 'not a journal'}`);
+  if (format === 'other' || (format === 'empty' && !hasLog))
+    throw new FileKindError(`${file} is ${format === 'empty' ? format : 'not a journal'}`);
   if (hasLog) return new DatabaseSync(file, { readOnly: true, timeout: readingTimeoutMs });
   // Without a write-ahead log nobody writes it, and its folder may be read-only.
   const url = pathToFileURL(resolve(file));

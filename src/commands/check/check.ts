@@ -103,7 +103,7 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<C
   unusable.forEach(report.note);
   const all = plural(appliances.length, 'appliance');
   if (unpolled > 0) return failed(`${unpolled} of ${all} cannot be polled as configured.`);
-  if (unusable.length > 0) return failed('This user cannot use all files of the exporter.');
+  if (unusable.length > 0) return failed('Not all files of the exporter can be used.');
   const remark = withFindings > 0 ? `; ${withFindings} with something to fix` : '';
   return { code: 0, result: { text: `${all} can be polled as configured${remark}.` } };
 }

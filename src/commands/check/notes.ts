@@ -1,12 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { assertJournalFile } from '../../admin/journal/database.ts';
+import { journalFormat } from '../../admin/journal/database.ts';
+import { historyFormat } from '../../history/database.ts';
 import type { AdminSettings, ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { toError } from '../../lib/check.ts';
-import { ifMissing, isThere } from '../../lib/disk.ts';
+import { FileKindError, ifMissing, isThere } from '../../lib/disk.ts';
+import { type DatabaseFormat, readFormat } from '../../lib/sqlite-file.ts';
 import { findRepeats } from '../../lib/same.ts';
 import { plural, joinFirst } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
@@ -88,27 +90,57 @@ export function receiverNotes(requests: Settings['requests']): readonly Note[] {
 export async function unusableNotes({ admin, history }: Settings): Promise<readonly Note[]> {
   const folder = admin?.approvals.certificatesFolder;
   const notes = await Promise.all([
-    admin && unwritableNote('journal', admin.journalFile, 'admin.journal_file', 'Without it every change is refused. '),
-    history.file === undefined ? undefined : unwritableNote('history', history.file, 'history.file', ''),
+    admin &&
+      unwritableNote({
+        what: 'journal',
+        file: admin.journalFile,
+        format: journalFormat,
+        key: 'admin.journal_file',
+        effect: 'Without it every change is refused. ',
+      }),
+    history.file === undefined
+      ? undefined
+      : unwritableNote({ what: 'history', file: history.file, format: historyFormat, key: 'history.file' }),
     folder === undefined ? undefined : unreadableNote(folder),
   ]);
   return notes.filter((note) => note !== undefined);
 }
 
+interface DatabaseFile {
+  readonly what: string;
+  readonly file: string;
+  readonly format: DatabaseFormat;
+  /** The key that names the file. */
+  readonly key: string;
+  /** A sentence, with a space after it. */
+  readonly effect?: string;
+}
+
 /** Creates and removes a folder where the file would be created; changes no file. */
-async function unwritableNote(what: string, file: string, key: string, effect: string): Promise<Note | undefined> {
+async function unwritableNote({ what, file, format, key, effect = '' }: DatabaseFile): Promise<Note | undefined> {
   try {
-    await assertJournalFile(file).catch(ifMissing);
+    await assertFormat(file, format).catch(ifMissing);
     let folder = dirname(file);
     while (!(await isThere(folder))) folder = dirname(folder);
     await rmdir(await mkdtemp(join(folder, '.journal-check-')));
     return undefined;
   } catch (error) {
+    const remedy =
+      error instanceof FileKindError ? 'Move it away' : `Give ${dirname(file)} to the user of the exporter`;
     return {
-      text: `  The ${what} cannot be written: ${toError(error).message}. ${effect}Give ${dirname(file)} to the user of the exporter, or name another file in ${key}.`,
+      text: `  The ${what} cannot be written: ${toError(error).message}. ${effect}${remedy}, or name another file in ${key}.`,
       isWrong: true,
     };
   }
+}
+
+async function assertFormat(file: string, { applicationId, version }: DatabaseFormat): Promise<void> {
+  const found = await readFormat(file);
+  if (found === 'empty') return;
+  const isOther =
+    found === 'other' ||
+    (found.applicationId !== 0 && (found.applicationId !== applicationId || found.version !== version));
+  if (isOther) throw new FileKindError(`${file} is another file, or of another version`);
 }
 
 async function unreadableNote(folder: string): Promise<Note | undefined> {
