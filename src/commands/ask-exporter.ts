@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { errorMessage, parseJson } from '../lib/check.ts';
+import { errorCode, errorMessage, parseJson } from '../lib/check.ts';
 import { readWhole } from '../lib/growing-buffer.ts';
-import { lookupBy, maxResolveMs, HostResolver } from '../lib/host-resolver.ts';
+import { lookupBy, maxResolveMs, HostResolver, ResolveError, resolveRemedy } from '../lib/host-resolver.ts';
 import { httpRequestOf } from '../lib/http.ts';
 import { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
+import { isTlsError, speaksNoTls } from '../lib/tls-errors.ts';
 import { type Shape, ShapeError } from '../lib/shape.ts';
 import { type CommandContext, UsageError } from './command.ts';
 import { UnknownStateError } from './plugin/check-result.ts';
@@ -41,17 +42,37 @@ export async function responseOf(context: CommandContext, path: string, query: R
   const { url } = exporter;
   const timeoutMs = 1_000 * Number(context.flags.timeout ?? defaultTimeoutSeconds);
   const limit = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([context.stopped, limit]);
+  let response: IncomingMessage | undefined;
   try {
-    const response = await get(exporter, path, query, AbortSignal.any([context.stopped, limit]));
+    response = await get(exporter, path, query, signal);
     const text = (await readWhole(response, maxBytes, answerTooLong)).toString();
     const { statusCode = 0, headers } = response;
-    if (statusCode !== 200) throw new UnknownStateError(refusalText(statusCode, url, query.appliance, text));
+    if (statusCode !== 200) throw new UnknownStateError(refusalText(statusCode, exporter, query.appliance, text));
     return { url, text, date: headers.date ?? '' };
   } catch (error) {
     if (error instanceof UnknownStateError) throw error;
-    const because = limit.aborted ? `it took longer than ${timeoutMs / 1_000} s` : errorMessage(error);
+    const message = limit.aborted ? `it took longer than ${timeoutMs / 1_000} s` : errorMessage(error);
+    const because = response || signal.aborted ? message : withRemedy(message, error, url);
     throw new UnknownStateError(`the exporter at ${url.origin} did not respond: ${because}`);
   }
+}
+
+/** Returns why a server sent no response, and what to do about it. */
+function withRemedy(message: string, error: unknown, { protocol }: URL): string {
+  const place = '--exporter.url (or ZLB_EXPORTER_URL)';
+  if (speaksNoTls(error)) return `that port does not speak TLS; write http:// in ${place}`;
+  if (error instanceof ResolveError) return `${message}; ${resolveRemedy}`;
+  const code = errorCode(error);
+  const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
+  // A listener with TLS closes the connection on plain text.
+  if (isClosed && protocol === 'http:') return `${message}; if it speaks TLS, write https:// in ${place}`;
+  if (isClosed || code === 'EPROTO' || code.includes('ALERT'))
+    return `${message}; if it asks for a certificate, give --exporter.cert-file`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `${message}; write a name of its certificate in ${place}`;
+  if (code === 'CERT_HAS_EXPIRED') return `${message}; renew it`;
+  if (isTlsError(error)) return `${message}; give its authority, or itself, as --exporter.ca-file`;
+  return `${message}; check that it runs, and ${place}`;
 }
 
 /** Sends one GET over a connection of its own, and resolves to the response. */
@@ -113,7 +134,14 @@ async function readUser(url: URL, file: string): Promise<Secret> {
   return new Secret(text);
 }
 
-function refusalText(status: number, { origin, pathname }: URL, appliance: string | undefined, said: string): string {
+function refusalText(
+  status: number,
+  { url: { origin, pathname }, user }: Exporter,
+  appliance: string | undefined,
+  said: string,
+): string {
+  if (status === 401 && !user)
+    return `the exporter at ${origin} asks for a password; give --exporter.user-file, a file with user:password`;
   if (status === 401) return `the exporter at ${origin} refuses the user or the password of --exporter.user-file`;
   // The words of `/api/status`; what answers for another path has others.
   if (status === 404 && appliance !== undefined && /^(?:No|That) appliance /.test(said))

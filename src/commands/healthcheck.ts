@@ -2,7 +2,7 @@ import type { WebSettings } from '../config/web-settings.ts';
 import { formatEndpoint, parseListenAddress } from '../lib/address.ts';
 import { assert, errorCode, errorMessage } from '../lib/check.ts';
 import { httpRequestOf } from '../lib/http.ts';
-import { noTlsText, speaksNoTls } from '../lib/tls-errors.ts';
+import { speaksNoTls } from '../lib/tls-errors.ts';
 import { type Command, type CommandContext, defaultListenAddress } from './command.ts';
 
 /**
@@ -41,7 +41,8 @@ async function tlsOf(file: string, env: CommandContext['env']): Promise<WebSetti
 
 /** Returns why there is no answer, and the most likely remedy. */
 function reasonText(error: unknown): string {
-  if (speaksNoTls(error)) return `${noTlsText}; leave --web.config.file out if the exporter runs without it`;
+  if (speaksNoTls(error))
+    return 'that port does not speak TLS; leave --web.config.file out if the exporter runs without it';
   // A listener with TLS closes the connection on plain text, or answers with an alert.
   const isOther = /^(?:ECONNRESET$|EPIPE$|HPE_)/.test(errorCode(error));
   return `${errorMessage(error)}; ${isOther ? 'if the exporter has TLS, give its --web.config.file' : 'start the exporter'}`;

@@ -10,9 +10,6 @@ export function isTlsError(error: unknown): boolean {
   return tlsCode.test(errorCode(error));
 }
 
-/** Says what {@link speaksNoTls} has found. */
-export const noTlsText = 'what listens there does not speak TLS; most likely it speaks plain HTTP';
-
 /** Returns true for OpenSSL's errors about a response in another protocol, which `https` gives without their codes. */
 export function speaksNoTls(error: unknown): boolean {
   return (

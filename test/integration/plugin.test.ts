@@ -1,9 +1,13 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { runCommandLine } from '../../src/cli.ts';
+import { givenFolder } from '../support/folder.ts';
 import { givenExporter } from '../support/given-exporter.ts';
 import { listening } from '../support/listening.ts';
+import { makeMaterial, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
 
@@ -44,6 +48,87 @@ it('the plugin judges by current readings of an exporter, and never by old ones'
 
   await stop();
   expect(await intranet()).toEqual({ code: 3, line: saying(/^UNKNOWN - the exporter at .* did not respond/) });
+});
+
+describe('the plugin says what to do about a connection that fails:', () => {
+  const asks = async (url: string, ...flags: readonly string[]) =>
+    (await ask(url, 'farm', 'lb-1', ...flags)).line.replaceAll(/:\d{4,5}/g, '');
+
+  it('a listener without TLS', async () => {
+    const port = await listening(createServer((_, response) => response.end()));
+
+    expect(await asks(`https://127.0.0.1:${port}`)).toBe(
+      'UNKNOWN - the exporter at https://127.0.0.1 did not respond: that port does not speak TLS; write http:// in --exporter.url (or ZLB_EXPORTER_URL)',
+    );
+  });
+
+  it('a listener with TLS', async () => {
+    const { url } = await startHttpsServer((response) => response.end());
+
+    expect(await asks(url.origin.replace('https', 'http'))).toBe(
+      'UNKNOWN - the exporter at http://127.0.0.1 did not respond: socket hang up; if it speaks TLS, write https:// in --exporter.url (or ZLB_EXPORTER_URL)',
+    );
+  });
+
+  it('a self-signed certificate', async () => {
+    const { url } = await startHttpsServer((response) => response.end());
+
+    expect(await asks(url.origin)).toBe(
+      'UNKNOWN - the exporter at https://127.0.0.1 did not respond: self-signed certificate; give its authority, or itself, as --exporter.ca-file',
+    );
+  });
+
+  it('a certificate for another name', async () => {
+    const material = makeMaterial({ name: 'exporter.example.com' });
+    const { url } = await startHttpsServer((response) => response.end(), { material });
+    const file = join(givenFolder(), 'ca.pem');
+    writeFileSync(file, material.cert);
+
+    expect(await asks(url.origin, `--exporter.ca-file=${file}`)).toMatch(
+      /altnames: .*; write a name of its certificate in --exporter\.url \(or ZLB_EXPORTER_URL\)$/,
+    );
+  });
+
+  it('a listener that lets only clients with a certificate in', async () => {
+    const { url, material } = await startTlsServer((socket) => socket.destroy());
+    const file = join(givenFolder(), 'ca.pem');
+    writeFileSync(file, material.cert);
+
+    expect(await asks(url.origin, `--exporter.ca-file=${file}`)).toMatch(
+      /; if it asks for a certificate, give --exporter\.cert-file$/,
+    );
+  });
+
+  it('a response that breaks off', async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(200, { 'content-length': 9 }).write('{', () => response.destroy()),
+    );
+
+    expect(await asks(`http://127.0.0.1:${await listening(server)}`)).toBe(
+      'UNKNOWN - the exporter at http://127.0.0.1 did not respond: aborted',
+    );
+  });
+
+  it('nothing listens', async () => {
+    expect(await asks('http://127.0.0.1:1')).toBe(
+      'UNKNOWN - the exporter at http://127.0.0.1:1 did not respond: connect ECONNREFUSED 127.0.0.1:1; check that it runs, and --exporter.url (or ZLB_EXPORTER_URL)',
+    );
+  });
+
+  it.each<[what: string, flags: readonly string[], says: RegExp]>([
+    [
+      'a password that was not given',
+      [],
+      /asks for a password; give --exporter\.user-file, a file with user:password$/,
+    ],
+    ['a wrong password', ['--exporter.user-file=FILE'], /refuses the user or the password of --exporter\.user-file$/],
+  ])('%s', async (_what, flags, says) => {
+    const port = await listening(createServer((_, response) => response.writeHead(401).end()));
+    const file = join(givenFolder(), 'user');
+    writeFileSync(file, 'icinga:wrong');
+
+    expect(await asks(`http://127.0.0.1:${port}`, ...flags.map((flag) => flag.replace('FILE', file)))).toMatch(says);
+  });
 });
 
 describe('the plugin', () => {

@@ -55,7 +55,7 @@ it('the health check with --web.config.file says that a listener has no TLS', as
 
   expect(await check(port, { 'web.config.file': file })).toEqual({
     code: 1,
-    warned: `https://127.0.0.1:${port}/-/healthy does not answer: what listens there does not speak TLS; most likely it speaks plain HTTP; leave --web.config.file out if the exporter runs without it, or give the --web.listen-address that it has`,
+    warned: `https://127.0.0.1:${port}/-/healthy does not answer: that port does not speak TLS; leave --web.config.file out if the exporter runs without it, or give the --web.listen-address that it has`,
   });
 });
 

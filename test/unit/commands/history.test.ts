@@ -109,7 +109,7 @@ it('history removes terminal controls from names', async () => {
 });
 
 it.each<[answer: string, status: number, words: readonly string[], says: string]>([
-  ['', 401, [], 'refuses the user or the password of --exporter.user-file'],
+  ['', 401, [], 'asks for a password; give --exporter.user-file, a file with user:password'],
   ['No appliance of that name', 404, ['lb-9'], 'does not watch an appliance lb-9'],
   ['Not found.', 404, [], '(404): check the host, the port and the path of --exporter.url'],
   ['The history cannot be read;\nsee the log.\n', 503, [], 'answered 503: The history cannot be read; see the log.'],
