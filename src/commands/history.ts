@@ -20,7 +20,7 @@ const HistoryEvent = object({
   differences: list(object({ ...difference, before: maybe(text), after: maybe(text) })),
   unlisted: maybe(number),
 });
-const HistoryReply = object({ events: list(HistoryEvent), next: maybe(text) });
+const HistoryReply = object({ events: list(HistoryEvent), next: maybe(text), lost: maybe(number) });
 
 const header = ['SEEN (UTC)', 'COUNT', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
 /** The most events that are printed; a response has fewer of them if they are long. */
@@ -31,11 +31,15 @@ export const history: Command = async (context) => {
   const query = queryFromWords(context);
   try {
     const history = await readAll(context, query);
-    const { events, next } = history;
+    const { events, next, lost = 0 } = history;
     if (flags.json) await shell.write(Buffer.from(`${JSON.stringify(history)}\n`));
     else if (events.length === 0) printOut('No changes are known.');
     else tableLines(header, events.flatMap(rowsOf)).forEach((line) => printOut(line));
     if (next !== undefined) printErr(`only the newest ${events.length} events; name an appliance, or give --since`);
+    if (lost > 0)
+      printErr(
+        `changes may be missing: since its start, the exporter could not keep ${lost} readings or events; see its log`,
+      );
     return 0;
   } catch (error) {
     if (!(error instanceof UnknownStateError)) throw error;
@@ -54,6 +58,7 @@ async function readAll(
 ): Promise<Shaped<typeof HistoryReply>> {
   const events: Shaped<typeof HistoryEvent>[] = [];
   let next: string | undefined;
+  let lost: number | undefined;
   for (let pages = 0; pages < maxPages && events.length < limit; pages += 1) {
     const { text } = await responseOf(context, '/api/history', {
       ...query,
@@ -62,10 +67,10 @@ async function readAll(
     });
     const reply = readReply(HistoryReply, text);
     events.push(...reply.events);
-    ({ next } = reply);
+    ({ next, lost } = reply);
     if (next === undefined) break;
   }
-  return { events, next };
+  return { events, next, lost };
 }
 
 function queryFromWords({ flags, arguments: words }: CommandContext): Readonly<Record<string, string>> {

@@ -93,4 +93,6 @@ export interface FoundEvents {
   readonly events: readonly HistoryEvent[];
   /** The `before` of the next search, also if `events` is empty; absent if there are no older ones. */
   readonly next?: string | undefined;
+  /** How many readings and events could not be written or read since the start; absent if none. */
+  readonly lost?: number | undefined;
 }

@@ -46,16 +46,16 @@ export class HistoryThread {
 
   /**
    * Resolves to the found events as JSON. One search runs at a time, so that a write waits for at
-   * most one, and equal searches that wait share one.
+   * most one, and equal searches that wait share one. `lost` becomes a part of the result.
    */
-  async find(query: EventQuery): Promise<string> {
+  async find(query: EventQuery, lost?: number): Promise<string> {
     const key = JSON.stringify(query);
     const waiting = this.#searches.get(key);
     if (waiting) return await waiting;
     if (this.#searches.size >= maxSearches) throw new Error(`${maxSearches} other searches in the history wait`);
     const found = this.#lastSearch.then(async () => {
       this.#searches.delete(key);
-      return (await this.request({ do: 'find', query })).found ?? '';
+      return (await this.request({ do: 'find', query, lost })).found ?? '';
     });
     this.#searches.set(key, found);
     this.#lastSearch = found.catch(() => undefined);

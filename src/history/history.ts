@@ -170,7 +170,8 @@ export class History {
   /** The same as JSON, which does not block the event loop. */
   async findText(query: EventQuery): Promise<string> {
     await this.#writing;
-    return await this.#thread.find(query);
+    const [lost] = (await this.#lost.get()).values;
+    return await this.#thread.find(query, lost?.value === 0 ? undefined : lost?.value);
   }
 
   /** Returns how long a farm was up, down and in maintenance; rejects if the file cannot be read. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { isRecord, toError } from '../lib/check.ts';
+import { errorCode, isRecord, toError } from '../lib/check.ts';
 import { makeFolder, openRegularFile } from '../lib/disk.ts';
 import { inMemory } from './database.ts';
 import type { EventQuery, NewEvent } from './event.ts';
@@ -11,7 +11,7 @@ import { type Entry, type Findings, HistoryStore } from './store.ts';
 export type HistoryRequest =
   | { readonly do: 'write'; readonly entries: readonly Entry[] }
   | { readonly do: 'prune'; readonly beforeMs: number }
-  | { readonly do: 'find'; readonly query: EventQuery }
+  | { readonly do: 'find'; readonly query: EventQuery; readonly lost: number | undefined }
   | { readonly do: 'farms' }
   | { readonly do: 'times'; readonly appliance: string; readonly farm: string }
   | { readonly do: 'close' };
@@ -26,12 +26,16 @@ export interface HistoryResponse {
   readonly failure?: string;
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB of sqlite3.h; the low byte is the kind of error. */
+/** SQLITE_CORRUPT, SQLITE_NOTADB and SQLITE_FULL of sqlite3.h; the low byte is the kind of error. */
 const damages: readonly number[] = [11, 26];
+const full = 13;
 
-/** Returns the remedy for a file that is damaged as a whole, for the end of a sentence. */
-function damageRemedy(thrown: unknown): string {
-  const isDamage = isRecord(thrown) && damages.includes(Number(thrown.errcode) % 256);
+/** Returns the remedy for a file that is damaged as a whole, or a full disk, for the end of a sentence. */
+function remedyOf(thrown: unknown): string {
+  const code = isRecord(thrown) ? Number(thrown.errcode) % 256 : undefined;
+  if (code === full || ['ENOSPC', 'EDQUOT'].includes(errorCode(thrown)))
+    return '; make room, the next reading tries again';
+  const isDamage = code !== undefined && damages.includes(code);
   return isDamage ? '; move it away with its -wal, and restart the exporter to begin another one' : '';
 }
 
@@ -55,7 +59,7 @@ export class HistoryRequestHandler {
     } catch (thrown) {
       const { message } = toError(thrown);
       const isNamed = this.#file === undefined || message.includes(this.#file);
-      return { failure: `${isNamed ? message : `${this.#file}: ${message}`}${damageRemedy(thrown)}` };
+      return { failure: `${isNamed ? message : `${this.#file}: ${message}`}${remedyOf(thrown)}` };
     }
   }
 
@@ -82,7 +86,7 @@ function responseOf(store: HistoryStore, request: Exclude<HistoryRequest, { do: 
       store.prune(request.beforeMs);
       return {};
     case 'find':
-      return { found: JSON.stringify(store.find(request.query)) };
+      return { found: JSON.stringify({ ...store.find(request.query), lost: request.lost }) };
     case 'farms':
       return { farms: store.changedFarms() };
     case 'times':

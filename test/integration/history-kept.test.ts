@@ -102,9 +102,9 @@ describe('a history in a file', () => {
     const { setWeight, start } = await given();
     const folder = givenDisk('1m');
     setWeight(1);
-    const { readAll, events, lost } = await start(join(folder, 'history.db'));
+    const { readAll, events, found, lost, log } = await start(join(folder, 'history.db'));
     await readAll();
-    await events();
+    expect(await found()).not.toHaveProperty('lost');
     fill(join(folder, 'filler'));
     setWeight(3);
     for (let round = 0; round < 20; round += 1) {
@@ -113,6 +113,8 @@ describe('a history in a file', () => {
     }
     await events().catch(() => undefined);
     expect(await lost()).toBeGreaterThan(0);
+    expect(log.join('')).toContain('database or disk is full; make room');
+    expect((await found()).lost).toBe(await lost());
     setWeight(9);
     await readAll();
     await events().catch(() => undefined);

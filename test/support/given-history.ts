@@ -42,6 +42,7 @@ export async function givenHistory(
     },
     /** The events of the configuration, the newest first. */
     events: async () => (await history.find({ kinds: ['configuration'], limit: 1_000 })).events,
+    found: () => history.find({ limit: 1 }),
     lost: async () => (await registry.getSingleMetric('zlb_exporter_history_lost_total')!.get()).values[0]?.value,
     metrics: () => textOf(store),
     stop,

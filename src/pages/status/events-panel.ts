@@ -31,6 +31,7 @@ export function eventsPanel(filter: EventFilter, found: FoundEvents | undefined,
   const link = linkTo({ kind: 'events', list: 'changes', ...filter });
   return panel('changes', `What changed${when}`, [
     rows,
+    lostNote(found),
     html`<p class="more"><a href="${link}">All changes, by kind and time</a></p>`,
   ]);
 }
@@ -53,10 +54,17 @@ ${singlePanel('changes', 'What changed', [
 <label>Of the last ${select('since', [...new Set([...periods, ...(since ? [since] : [])])], since)}</label>
 <button>Show</button></form>`,
   events ? listPage({ view, count: events.length, noun: 'event', render }) : eventList(events),
+  lostNote(found),
   html`<p class="note">Not seen here, and so unknown: ${neverCompared.join('; ')}.</p>`,
   found?.next !== undefined &&
     html`<p class="note">These are the newest ones; there are more. Choose a kind, an appliance or a farm.</p>`,
 ])}`;
+}
+
+function lostNote({ lost = 0 }: Partial<FoundEvents> = {}): Markup | false {
+  if (lost === 0) return false;
+  const mark = stateMark('unknown', 'Changes may be missing');
+  return html`<p class="note">${mark}: since its start, the exporter could not keep ${lost.toLocaleString('en')} readings or events; see its log.</p>`;
 }
 
 function select(name: string, values: readonly string[], chosen: string): Markup {

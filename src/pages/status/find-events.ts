@@ -42,7 +42,7 @@ export async function findCauses(
   const causes = await find(filter, limit, { status, without: 'state' });
   const states = await find({ ...filter, event: 'state' }, limit, { status });
   if (!causes || !states) return undefined;
-  return { events: newestFirst([...causes.events, ...states.events].slice(0, limit)) };
+  return { events: newestFirst([...causes.events, ...states.events].slice(0, limit)), lost: states.lost };
 }
 
 function newestFirst(events: readonly HistoryEvent[]): readonly HistoryEvent[] {

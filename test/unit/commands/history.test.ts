@@ -79,6 +79,18 @@ it('history says when there are no events', async () => {
   expect(await run([], url)).toMatchObject({ code: 0, said: ['No changes are known.'], warned: '' });
 });
 
+it('history says that changes may be missing, also in its JSON, once the exporter lost some', async () => {
+  const answer = JSON.stringify({ events: [], lost: 12 });
+  const { url } = await givenServer(answer);
+
+  const table = await run([], url);
+  const json = await run(['--json'], url);
+
+  expect(table).toMatchObject({ code: 0, said: ['No changes are known.'] });
+  expect(table.warned).toContain('12 readings or events');
+  expect(json.written).toBe(`${answer}\n`);
+});
+
 it('history pages through all of 1,000 events, and says that there are more', async () => {
   const some = Array.from({ length: 300 }, () => event);
   const { url, asked } = await givenServer(JSON.stringify({ events: some, next: '7.3' }));

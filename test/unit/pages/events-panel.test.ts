@@ -185,6 +185,17 @@ describe('the timeline', () => {
     expect(changed.payload).toContain('priority: 1 → 5');
   });
 
+  it('says that changes may be missing once some could not be kept, and only then', async () => {
+    const history = givenHistory(historyEvent());
+    const find: typeof history.find = async (query) => ({ ...(await history.find(query)), lost: 1_200 });
+    const [whole, page] = [givenPage([historyEvent()]), givenPage([], {}, { ...history, find })];
+
+    for (const url of ['/', ofAppliance, ofFarm, all, ofAlert]) {
+      expect(await page.text(url)).toContain('1,200 readings or events');
+      expect(await whole.text(url)).not.toContain('may be missing');
+    }
+  });
+
   it('says when the history cannot be read', async () => {
     const page = givenPage([], {}, { ...givenHistory(), find: () => Promise.reject(new Error('not a database')) });
 
