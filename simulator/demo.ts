@@ -92,6 +92,6 @@ function alive(world: World): number {
   const shop = world.farms.get('shop');
   const backend = shop?.profile === 'http' ? shop.services[0]?.backends[2] : undefined;
   const fails = Math.floor(nowMs / 60_000) % 4 === 3;
-  if (backend && backend.status !== 'maintenance') backend.status = fails ? 'down' : 'up';
+  if (backend && backend.status !== 'maintenance' && !backend.statusAfter) backend.status = fails ? 'down' : 'up';
   return nowMs;
 }

@@ -5,7 +5,7 @@ import { decodePercent } from '../src/lib/text.ts';
 import { endHang } from './hung-proxy.ts';
 import { hangL4Daemon, killL4Daemon, restoreL4Farms, startL4Daemon } from './l4-daemon.ts';
 import { listen, type Port } from './listener.ts';
-import type { HttpFarm } from './world-farms.ts';
+import type { HttpBackend, HttpFarm } from './world-farms.ts';
 import type { World } from './world.ts';
 
 interface NamedFault {
@@ -56,10 +56,20 @@ const namedFaults: Readonly<Record<string, NamedFault>> = {
   'backends-down': {
     about: 'all backends of a farm are down',
     ofFarm: (farm, isOn) => {
-      for (const { backends } of farm.services) for (const each of backends) each.status = isOn ? 'down' : 'up';
+      for (const each of farm.services.flatMap(({ backends }) => backends)) (isOn ? takeDown : recover)(each);
     },
   },
 };
+
+function takeDown(backend: HttpBackend): void {
+  backend.statusAfter ??= backend.status;
+  backend.status = 'down';
+}
+
+function recover(backend: HttpBackend): void {
+  backend.status = backend.statusAfter ?? backend.status;
+  backend.statusAfter = undefined;
+}
 
 /** A fault that cannot be caused; the message says which ones can. */
 export class UnknownFaultError extends Error {

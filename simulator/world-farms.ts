@@ -82,6 +82,8 @@ interface BackendBase {
   id: number;
   ip: string;
   status: BackendState;
+  /** The state after a fault that keeps it down. */
+  statusAfter?: BackendState | undefined;
   established: number;
   pending: number;
 }

@@ -1,6 +1,6 @@
 import { type Call, crash, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
 import { checkParameters, onlyText, required, text } from '../parameters.ts';
-import { type BackendState, type DatalinkBackend, type Farm, farmStatus, type L4Backend } from '../world-farms.ts';
+import { type DatalinkBackend, type Farm, farmStatus, type HttpBackend, type L4Backend } from '../world-farms.ts';
 import { isNewestCommunity } from '../world.ts';
 import { isTaken } from './farm-changes.ts';
 import { loadRules, touchL4Daemon } from '../l4-daemon.ts';
@@ -92,9 +92,14 @@ function wanted(call: Call): { readonly action: 'up' | 'maintenance'; readonly c
 /** Sets the state. The message is inside `params` here (docs/api.md §1.5). */
 function set(
   farm: Farm,
-  backend: { status: BackendState; established: number } | undefined,
+  backend: Pick<HttpBackend, 'status' | 'statusAfter' | 'established'> | undefined,
   action: 'up' | 'maintenance',
 ): Reply {
-  if (backend) backend.status = action;
+  if (backend) {
+    // A fault that keeps it down goes on.
+    const isKeptDown = backend.statusAfter !== undefined;
+    if (isKeptDown) backend.statusAfter = action;
+    backend.status = isKeptDown && action === 'up' ? 'down' : action;
+  }
   return read({ action, farm: { status: farmStatus(farm) }, message: `${action} is done.` });
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { connect } from 'node:tls';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { startDemonstration } from '../../simulator/demo.ts';
 import { startFaultSwitch } from '../../simulator/fault-switch.ts';
 import { readShownCertificate } from '../../src/commands/fingerprint.ts';
@@ -36,6 +38,41 @@ it('the simulator switches a fault of a farm on and off by its path', async () =
     { status: 200, text: 'lb-madrid/hung-proxy/shop has ended\n' },
   ]);
   expect([during, stateOf()]).toEqual(['hung', 'readable']);
+});
+
+it('the simulator keeps all backends of a farm down until the fault ends, and restores what was before', async () => {
+  // In the first of four minutes, the backend that comes and goes is up.
+  vi.useFakeTimers({ toFake: ['Date'], now: Math.floor(Date.now() / 240_000) * 240_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const { demonstration, send, world } = await givenSwitch();
+  const { url, certificatePem: ca } = demonstration.appliances.find(({ name }) => name === 'lb-madrid')!.appliance;
+  /** Calls the appliance, and resolves to the status. */
+  const call = async (method: string, path: string, body = '') => {
+    const headers = { 'zapi-key': 'canary-key', 'content-type': 'application/json' };
+    const sent = request(`${url}/api/v4.0/api.cgi${path}`, { method, ca, headers }).end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  const states = async () => {
+    await call('GET', '/system/version');
+    const shop = world.farms.get('shop');
+    return shop?.profile === 'http'
+      ? shop.services.flatMap(({ backends }) => backends.map(({ status }) => status))
+      : [];
+  };
+  const usual = ['up', 'up', 'up', 'down', 'up'];
+  const before = await states();
+
+  await send('PUT', '/lb-madrid/backends-down/shop');
+  await send('PUT', '/lb-madrid/backends-down/shop');
+  const enabled = await call('PUT', '/farms/shop/services/front/backends/0/maintenance', '{"action":"up"}');
+  const during = await states();
+  await send('DELETE', '/lb-madrid/backends-down/shop');
+
+  expect(enabled).toBe(200);
+  expect(during).toEqual(['down', 'down', 'down', 'down', 'down']);
+  expect([before, await states()]).toEqual([usual, usual]);
 });
 
 it('an expired certificate reuses the usual key, and a client that trusts it reports it as expired', async () => {
