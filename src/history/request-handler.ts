@@ -22,6 +22,7 @@ export interface HistoryResponse {
   readonly found?: string;
   readonly farms?: ReturnType<HistoryStore['changedFarms']>;
   readonly times?: readonly FarmTime[];
+  /** Those of a write, and of other requests since the last one. */
   readonly findings?: Findings;
   readonly failure?: string;
 }
@@ -50,10 +51,7 @@ export class HistoryRequestHandler {
 
   async handle(request: HistoryRequest): Promise<HistoryResponse> {
     try {
-      if (request.do !== 'close') {
-        const store = await this.#open();
-        return { ...responseOf(store, request), findings: store.takeFindings() };
-      }
+      if (request.do !== 'close') return responseOf(await this.#open(), request);
       this.#store?.close();
       return {};
     } catch (thrown) {
@@ -80,7 +78,7 @@ function responseOf(store: HistoryStore, request: Exclude<HistoryRequest, { do: 
   switch (request.do) {
     case 'write': {
       const changes = store.write(request.entries);
-      return { changes };
+      return { changes, findings: store.takeFindings() };
     }
     case 'prune':
       store.prune(request.beforeMs);
