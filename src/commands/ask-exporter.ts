@@ -72,7 +72,7 @@ function withRemedy(message: string, error: unknown, { protocol }: URL): string 
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `${message}; write a name of its certificate in ${place}`;
   if (code === 'CERT_HAS_EXPIRED') return `${message}; renew it`;
   if (isTlsError(error)) return `${message}; give its authority, or itself, as --exporter.ca-file`;
-  return `${message}; check that it runs, and ${place}`;
+  return `${message}; check that it runs, and --exporter.url`;
 }
 
 /** Sends one GET over a connection of its own, and resolves to the response. */

@@ -1,6 +1,6 @@
 import type { WebSettings } from '../config/web-settings.ts';
 import { formatEndpoint, parseListenAddress } from '../lib/address.ts';
-import { assert, errorCode, errorMessage } from '../lib/check.ts';
+import { assert, errorCode, errorMessage, toError } from '../lib/check.ts';
 import { httpRequestOf } from '../lib/http.ts';
 import { speaksNoTls } from '../lib/tls-errors.ts';
 import { type Command, type CommandContext, defaultListenAddress } from './command.ts';
@@ -39,10 +39,14 @@ async function tlsOf(file: string, env: CommandContext['env']): Promise<WebSetti
   return (await loadWebSettings({ file, env })).tls;
 }
 
+const limitMs = 3_000;
+
 /** Returns why there is no answer, and the most likely remedy. */
 function reasonText(error: unknown): string {
   if (speaksNoTls(error))
     return 'that port does not speak TLS; leave --web.config.file out if the exporter runs without it';
+  if (toError(error).name === 'AbortError')
+    return `it took longer than ${limitMs / 1_000} s; see the log of the exporter`;
   // A listener with TLS closes the connection on plain text, or answers with an alert.
   const isOther = /^(?:ECONNRESET$|EPIPE$|HPE_)/.test(errorCode(error));
   return `${errorMessage(error)}; ${isOther ? 'if the exporter has TLS, give its --web.config.file' : 'start the exporter'}`;
@@ -65,7 +69,7 @@ function request(url: string, tls: WebSettings['tls']): Promise<HealthResponse> 
     let shookHands = false;
     const sent = httpRequestOf(tls ? 'https:' : 'http:')(url, {
       agent: false,
-      signal: AbortSignal.timeout(3_000),
+      signal: AbortSignal.timeout(limitMs),
       // The certificate is not for 127.0.0.1, and the request holds no secret.
       ...(tls && { rejectUnauthorized: false, minVersion: tls.minVersion, ciphers: tls.ciphers }),
     });
@@ -79,7 +83,7 @@ function request(url: string, tls: WebSettings['tls']): Promise<HealthResponse> 
       resolve(response.statusCode ?? 0);
     });
     sent.once('error', (error) => {
-      if (shookHands && error.name !== 'AbortError' && error.name !== 'TimeoutError') resolve('refused');
+      if (shookHands && error.name !== 'AbortError') resolve('refused');
       else reject(error);
     });
     sent.end();

@@ -111,7 +111,7 @@ describe('the plugin says what to do about a connection that fails:', () => {
 
   it('nothing listens', async () => {
     expect(await asks('http://127.0.0.1:1')).toBe(
-      'UNKNOWN - the exporter at http://127.0.0.1:1 did not respond: connect ECONNREFUSED 127.0.0.1:1; check that it runs, and --exporter.url (or ZLB_EXPORTER_URL)',
+      'UNKNOWN - the exporter at http://127.0.0.1:1 did not respond: connect ECONNREFUSED 127.0.0.1:1; check that it runs, and --exporter.url',
     );
   });
 

@@ -80,6 +80,12 @@ it.each([
     '40ADA7ABEC7F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/openssl/ssl/record/methods/tlsany_meth.c:77:\n',
     'SSL routines: wrong version number',
   ],
+  [
+    'without source lines of OpenSSL, where Node.js puts the failed call before them',
+    'EPROTO',
+    'write EPROTO 40ADA7ABEC7F0000:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:../deps/openssl/openssl/ssl/record/rec_layer_s3.c:916:SSL alert number 40\n',
+    'SSL routines: ssl/tls alert handshake failure',
+  ],
 ])('the message of a failure is %s', (_, code, message, words) => {
   expect(messageOf(withCode(code, message))).toBe(words);
 });

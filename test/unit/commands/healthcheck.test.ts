@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Flags } from '../../../src/commands/flags.ts';
 import { healthcheck } from '../../../src/commands/healthcheck.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -57,6 +57,14 @@ it('the health check with --web.config.file says that a listener has no TLS', as
     code: 1,
     warned: `https://127.0.0.1:${port}/-/healthy does not answer: that port does not speak TLS; leave --web.config.file out if the exporter runs without it, or give the --web.listen-address that it has`,
   });
+});
+
+it('the health check does not call a hung exporter a stopped one', async () => {
+  const port = await listening(createServer());
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new DOMException('', 'TimeoutError')));
+  onTestFinished(() => void vi.restoreAllMocks());
+
+  expect((await check(port)).warned).toMatch(/does not answer: it took longer than 3 s; see the log of the exporter, /);
 });
 
 it('the health check says to start the exporter if nothing listens', async () => {
