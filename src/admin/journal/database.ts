@@ -102,7 +102,7 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
     // The write-ahead log lets others read while this process writes. SQLite syncs the folder too.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
     lockForWriting(database, file);
-    if (readNumber(database, 'PRAGMA user_version') === 0) database.exec(tables);
+    if (readNumber(database, 'SELECT count(*) FROM sqlite_schema') === 0) database.exec(tables);
     assertFormat(database, file);
     const [difference] = schemaDifferences(database);
     if (difference !== undefined) throw brokenJournal(file, difference);

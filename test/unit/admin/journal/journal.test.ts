@@ -201,6 +201,16 @@ it.each<readonly [string, (file: string) => void, string, RegExp]>([
     /is another file.*choose another admin\.journal_file/,
   ],
   [
+    'a database of another program',
+    (file) => {
+      const other = new DatabaseSync(file);
+      other.exec('CREATE TABLE names (name TEXT)');
+      other.close();
+    },
+    'unwritable',
+    /is another file.*choose another admin\.journal_file/,
+  ],
+  [
     'a damaged journal',
     (file) => writeFileSync(file, `SQLite format 3\0${'x'.repeat(5_000)}`),
     'unwritable',
