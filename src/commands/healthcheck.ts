@@ -48,8 +48,8 @@ function reasonText(error: unknown): string {
   if (toError(error).name === 'AbortError')
     return `it took longer than ${limitMs / 1_000} s; see the log of the exporter`;
   // A listener with TLS closes the connection on plain text, or answers with an alert.
-  const isOther = /^(?:ECONNRESET$|EPIPE$|HPE_)/.test(errorCode(error));
-  return `${errorMessage(error)}; ${isOther ? 'if the exporter has TLS, give its --web.config.file' : 'start the exporter'}`;
+  const mayBeTls = /^(?:ECONNRESET$|EPIPE$|HPE_)/.test(errorCode(error));
+  return `${errorMessage(error)}; ${mayBeTls ? 'if the exporter has TLS, give its --web.config.file' : 'start the exporter'}`;
 }
 
 /** A status; `refused` when the server closed the connection after the handshake. */

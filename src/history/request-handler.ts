@@ -22,7 +22,7 @@ export interface HistoryResponse {
   readonly found?: string;
   readonly farms?: ReturnType<HistoryStore['changedFarms']>;
   readonly times?: readonly FarmTime[];
-  /** Those of a write, and of other requests since the last one. */
+  /** Holds what a write found, and what other requests found since the write before it. */
   readonly findings?: Findings;
   readonly failure?: string;
 }

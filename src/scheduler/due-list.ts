@@ -99,8 +99,9 @@ export class DueList {
   }
 
   /**
-   * Returns the rank of a job, the lowest for the first: that of its priority. But urgent farms take
-   * turns with routine, so that hundreds of them hold up no call for the whole appliance.
+   * Returns the rank of a job, the lowest for the first: that of its priority. But urgent farms come
+   * after all else that is urgent, and take turns with routine, so that hundreds of them hold up no
+   * call for the whole appliance.
    */
   #rankOf(job: Job): number {
     const rank = priorities.indexOf(priorityOf(job));
